@@ -128,11 +128,9 @@ type Address struct {
 	Invalid bool
 }
 
-// FirstAddress returns the first address of raw. Its parts are pieces of
-// newScratch, which is scratch[:0] extended.
-func FirstAddress(raw, scratch []byte) (a Address, newScratch []byte, ok bool) {
-	return a, scratch, false
-}
+// FirstAddress returns the first address of raw. Its parts are written into
+// scratch[:0], or into new memory when its capacity is too small.
+func FirstAddress(raw, scratch []byte) (a Address, ok bool) { return a, false }
 
 // AddressList returns all addresses of raw.
 func AddressList(raw []byte) []Address { return nil }
