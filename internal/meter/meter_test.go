@@ -1,0 +1,108 @@
+package meter
+
+import (
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"testing"
+	"time"
+
+	"mailbench/internal/temp"
+)
+
+// TestCalibration computes, allocates, writes and reads known amounts and
+// holds the meters to 5%. Times are held one-sided: a shared machine can only
+// make them longer on the wall, never the CPU time longer than the wall of one
+// busy goroutine.
+func TestCalibration(t *testing.T) {
+	var m Meter
+	m.Start()
+	spin(50 * time.Millisecond)
+	s := m.Stop()
+	if s.Wall < 50*time.Millisecond {
+		t.Errorf("50 ms of work took %v on the wall", s.Wall)
+	}
+	if s.CPU() <= 0 {
+		t.Errorf("50 ms of work used %v of CPU", s.CPU())
+	}
+
+	const n, size = 10_000, 64
+	keep := make([][]byte, n)
+	m.Start()
+	for i := range keep {
+		keep[i] = make([]byte, size)
+	}
+	s = m.Stop()
+	within(t, "allocations", int64(s.Allocs), n)
+	within(t, "allocated bytes", int64(s.Bytes), n*size)
+
+	if !s.IOKnown {
+		t.Skip("no device counters in /proc/self/io")
+	}
+	dir := "testdata"
+	if why := temp.Missing("."); why != "" {
+		t.Skip("device counters need a device: ", why)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	name := filepath.Join(dir, "known")
+	data := make([]byte, 32<<20)
+	m.Start()
+	if err := os.WriteFile(name, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s = m.Stop()
+	within(t, "dirtied bytes", s.Dirtied, int64(len(data)))
+
+	set, err := temp.Files(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := set.Evict(); err != nil {
+		t.Fatal(err)
+	}
+	m.Start()
+	if _, err := os.ReadFile(name); err != nil {
+		t.Fatal(err)
+	}
+	s = m.Stop()
+	within(t, "device reads", s.Read, int64(len(data)))
+	m.Start()
+	if _, err := os.ReadFile(name); err != nil {
+		t.Fatal(err)
+	}
+	if s = m.Stop(); s.Read > int64(len(data))/20 {
+		t.Errorf("reading a warm file fetched %d bytes from the device", s.Read)
+	}
+}
+
+func TestReadMemory(t *testing.T) {
+	debug.FreeOSMemory() // pages that the heap keeps would be used again
+	before := ReadMemory()
+	if before.Peak == 0 {
+		t.Skip("no /proc/self/status")
+	}
+	block := make([]byte, 64<<20)
+	for i := range block {
+		block[i] = byte(i)
+	}
+	after := ReadMemory()
+	within(t, "anonymous growth", after.Anonymous-before.Anonymous, int64(len(block)))
+	if block[77] != 77 {
+		t.Fatal("block")
+	}
+}
+
+func within(t *testing.T, what string, got, want int64) {
+	t.Helper()
+	if d := got - want; d > want/20 || d < -want/20 {
+		t.Errorf("%s: measured %d, did %d: more than 5%% off", what, got, want)
+	}
+}
+
+func spin(d time.Duration) {
+	for begin := time.Now(); time.Since(begin) < d; {
+	}
+}
