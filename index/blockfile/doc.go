@@ -1,0 +1,2 @@
+// Package blockfile is a container of named, checksummed sections.
+package blockfile

@@ -1,0 +1,19 @@
+// Package designs lists the index designs that the commands and benchmarks
+// offer. It is a package of its own because package index cannot import them.
+package designs
+
+import (
+	"mailbench/index"
+	"mailbench/index/scan"
+)
+
+// All is the list, the reference design last.
+var All = index.Registry{
+	scan.Design,
+}
+
+// Lookup finds a design by name.
+func Lookup(name string) (index.Design, bool) { return All.Lookup(name) }
+
+// Names lists the names.
+func Names() []string { return All.Names() }

@@ -1,0 +1,121 @@
+package index
+
+// Flags are IMAP's system flags in the order of maildir's letters, so that
+// Flags(maildir.Flags) converts.
+type Flags uint16
+
+// The flags.
+const (
+	FlagDraft     Flags = 1 << iota // \Draft, maildir D
+	FlagFlagged                     // \Flagged, maildir F
+	FlagForwarded                   // $Forwarded, maildir P (passed)
+	FlagAnswered                    // \Answered, maildir R (replied)
+	FlagSeen                        // \Seen, maildir S
+	FlagDeleted                     // \Deleted, maildir T (trashed)
+)
+
+const flagLetters = "DFPRST"
+
+// String gives the sorted maildir capitals.
+func (f Flags) String() string {
+	var b [len(flagLetters)]byte
+	n := 0
+	for i := range flagLetters {
+		if f&(1<<i) != 0 {
+			b[n] = flagLetters[i]
+			n++
+		}
+	}
+	return string(b[:n])
+}
+
+// Values of Entry.Dir.
+const (
+	DirCur  uint8 = iota // "cur"
+	DirNew               // "new"
+	DirNone              // the source has no folders of its own
+)
+
+// Folder names a Dir: "cur", "new" or "".
+func Folder(dir uint8) string {
+	switch dir {
+	case DirCur:
+		return "cur"
+	case DirNew:
+		return "new"
+	}
+	return ""
+}
+
+// Entry is one message as a source lists it. Strings are valid until the
+// Listing is used again.
+type Entry struct {
+	Key         string // stable unique name: maildir base name, mbox key
+	File        string // maildir: file name; "" for others
+	Folder      string // "cur", "new" or ""
+	Dir         uint8  // DirCur, DirNew, DirNone
+	MTimeOK     bool
+	Flags       Flags
+	Keywords    uint32 // bit i = dovecot keyword letter 'a'+i
+	Ref         int32  // the source's private handle
+	Size, VSize int64  // stored bytes and bytes with CRLF line ends; -1 unknown
+	MTime       int64  // INTERNALDATE, unix seconds, valid if MTimeOK; else ask Source.Stat
+	Off         int64  // mbox: offset of the From_ line; -1
+}
+
+// Digest is an order-independent digest of a listing: two listings of the
+// same names, folders and flags have the same digest.
+type Digest struct {
+	Sum [2]uint64
+	N   int
+}
+
+// Listing is the result of one look at all of a source. It is reused.
+type Listing struct {
+	Entries  []Entry
+	Digest   Digest
+	Problems []error // entries that were skipped, and why
+	Private  any     // the source's own (arenas)
+}
+
+// State is what one or two stats tell about a source. A to D compare; a
+// source fills them with whatever changes when mail comes, goes or changes.
+type State struct {
+	A, B, C, D uint64
+	Racy       bool // the source changed less than 2 s before it was asked: a change after may not show
+	Busy       bool // the source changed less than 50 ms before it was asked: a change during the next listing may not show
+}
+
+// Same reports whether a and b saw the same source.
+func (s State) Same(o State) bool {
+	return s.A == o.A && s.B == o.B && s.C == o.C && s.D == o.D
+}
+
+// A Source is mail: a maildir, an mbox, one message. It is read only.
+// ReadHeader, ReadMessage and Stat may be called from several goroutines.
+type Source interface {
+	Kind() string // "maildir", "mbox", "message"
+	Path() string
+	// State is O(1).
+	State() (State, error)
+	// List looks at everything once: one directory read, one pass over an mbox.
+	List(l *Listing) error
+	// Order sorts entries into the order in which new mail gets its UIDs.
+	Order(entries []Entry)
+	// ReadHeader returns the header with its blank line, appended to buf[:0].
+	// A message that has gone gives an error that wraps fs.ErrNotExist.
+	ReadHeader(e *Entry, buf []byte) ([]byte, error)
+	// ReadMessage returns the whole message as stored, appended to buf[:0].
+	ReadMessage(e *Entry, buf []byte) ([]byte, error)
+	// Stat returns stored bytes and INTERNALDATE in unix seconds.
+	Stat(e *Entry) (size, mtimeSec int64, err error)
+	// UIDList is the path of an existing dovecot-uidlist.
+	UIDList() (string, bool)
+	Close() error
+}
+
+// Search selects messages: what an IMAP search key before THREAD or SORT selects.
+type Search struct {
+	Kind string   // "" or "all", "undeleted", "recent" (the 1,000 highest UIDs), "uids"
+	UIDs []uint32 // for "uids": ascending; unknown ones are ignored
+}
