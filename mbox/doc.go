@@ -1,0 +1,2 @@
+// Package mbox reads mbox files by offsets, without copying, and writes mboxrd.
+package mbox
