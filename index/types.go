@@ -35,12 +35,12 @@ func (i Integrity) String() string {
 }
 
 // Compat chooses between the RFC's reading and Dovecot's where they differ.
-type Compat uint8
+type Compat = mailsort.Compat
 
 // The readings.
 const (
-	CompatRFC Compat = iota
-	CompatDovecot
+	CompatRFC     = mailsort.RFC
+	CompatDovecot = mailsort.Dovecot
 )
 
 // Options are what a user can say about an index; a design ignores what it has no use for.
