@@ -1,0 +1,128 @@
+package oracle
+
+import "strings"
+
+// addressKeys returns the SORT FROM/TO/CC key (addr-mailbox of the first
+// address, RFC 5256 section 3) and the RFC 5957 display key, casemapped.
+func (c Compat) addressKeys(raw string) (mailbox, display string) {
+	a := firstAddress(raw)
+	display = decodeWords(a.name)
+	if display == "" {
+		display = a.mailbox
+		if a.host != "" {
+			display += "@" + a.host
+		}
+	}
+	return c.casemap(toUTF8(a.mailbox)), c.casemap(display)
+}
+
+type address struct {
+	name, mailbox, host string
+	hasMailbox, hasHost bool
+}
+
+// firstAddress reads the first address of a list (RFC 5322 section 3.4). The
+// mailbox of a group is its name (RFC 3501 section 7.4.2, ENVELOPE).
+//
+// No RFC says what the mailbox of a malformed address is. Here, as in
+// Dovecot's ENVELOPE: a lone word is a mailbox, several words without an @
+// ("joe at example.org") are none, and an address without mailbox, in a field
+// that is not blank, sorts as missingMailbox.
+func firstAddress(raw string) address {
+	p := &scanner{s: raw}
+	if !p.skipCFWS() || p.s == "" {
+		return address{} // no address at all
+	}
+	a := p.address()
+	if !a.hasMailbox {
+		a.mailbox = missingMailbox
+	}
+	return a
+}
+
+const missingMailbox = "MISSING_MAILBOX"
+
+func (p *scanner) address() address {
+	start := p.s
+	if phrase, ok := p.phrase(); ok {
+		switch p.peek() {
+		case ':':
+			return address{mailbox: phrase, hasMailbox: true}
+		case '<':
+			p.take('<')
+			p.skipCFWS()
+			if p.peek() == '@' { // obs-route, section 4.4
+				if i := strings.IndexByte(p.s, ':'); i >= 0 {
+					p.s = p.s[i+1:]
+					p.skipCFWS()
+				}
+			}
+			a := p.addrSpec()
+			a.name = phrase
+			return a
+		}
+	}
+	p.s, p.comment = start, ""
+	quoted := p.peek() == '"'
+	a := p.addrSpec()
+	a.name = p.comment // the name stands in a comment: RFC 822's old habit
+	if a.name == "" && !a.hasHost {
+		if more, _ := p.phrase(); more != "" || quoted {
+			a.name, a.mailbox, a.hasMailbox = strings.TrimSpace(a.mailbox+" "+more), "", false
+		}
+	}
+	return a
+}
+
+// phrase takes words and dots (sections 3.2.5 and 4.1), with one space
+// between; it may be empty. False at a leading dot, an open quote and the end.
+func (p *scanner) phrase() (string, bool) {
+	if p.peek() == '.' {
+		return "", false
+	}
+	var words []string
+	for {
+		switch c := p.peek(); {
+		case c == '"':
+			w, ok := p.quoted()
+			if !ok {
+				return strings.Join(words, " "), false
+			}
+			words = append(words, w)
+		case isAtext(c) || c == '.':
+			n := 0
+			for n < len(p.s) && (isAtext(p.s[n]) || p.s[n] == '.') {
+				n++
+			}
+			words = append(words, p.s[:n])
+			p.s = p.s[n:]
+		default:
+			return strings.Join(words, " "), p.s != ""
+		}
+		if !p.skipCFWS() {
+			return strings.Join(words, " "), false
+		}
+	}
+}
+
+// addrSpec takes local-part ["@" domain].
+func (p *scanner) addrSpec() address {
+	var a address
+	if p.peek() == '"' {
+		a.mailbox, a.hasMailbox = p.quoted()
+		p.skipCFWS()
+	} else if isAtext(p.peek()) {
+		a.mailbox, a.hasMailbox = p.dotAtom()
+	}
+	if p.take('@') {
+		a.hasHost = true
+		p.skipCFWS()
+		if p.peek() == '[' {
+			a.host, _ = p.literal()
+			p.skipCFWS()
+		} else {
+			a.host, _ = p.dotAtom()
+		}
+	}
+	return a
+}
