@@ -1,0 +1,178 @@
+package rfc5322
+
+import "bytes"
+
+// NextID returns the first message id of raw, the raw value of a Message-ID,
+// In-Reply-To or References field, without its brackets, and the rest of raw
+// behind it; ok is false when there is none. What an id is:
+//
+//   - What stands outside < > is passed over: prose, commas, comments.
+//   - Text between < and the next > is an id if it has an "@" in it; white
+//     space in it is dropped, everything else kept as it is. So "<a@x <b@x>"
+//     holds one id, and nothing is decoded.
+//   - If a quote or a parenthesis comes before the >, the text is read as the
+//     msg-id of RFC 5322 3.6.4 and 4.5.4: comments and quotes are removed, so
+//     that <"ab"@c> equals <ab@c> (RFC 5256 section 3, REFERENCES). If it is
+//     none, the search goes on right behind the <.
+//
+// Id bytes compare exactly (RFC 5256: case matters). The id is a piece of raw
+// or, when something was removed, of newScratch; it is valid until the next
+// call with that scratch. O(raw) over all calls; no allocation once scratch
+// holds the longest id.
+func NextID(raw, scratch []byte) (id, rest, newScratch []byte, ok bool) {
+	stop := -1 // the first byte of >"( behind i
+	found := false
+	for i := 0; ; {
+		n := bytes.IndexByte(raw[i:], '<')
+		if n < 0 {
+			return nil, nil, scratch, false
+		}
+		i += n + 1
+		// A "<" before the stop of the last try has the same stop: searching
+		// again for each would be quadratic in "<<<<<".
+		var space bool
+		if stop < i {
+			stop, found, space = idStop(raw, i)
+			if stop < 0 {
+				return nil, nil, scratch, false
+			}
+		}
+		if raw[stop] != '>' {
+			if id, end, ok := slowID(raw[i:], scratch[:0]); ok {
+				return id, raw[i+end:], id, true
+			}
+			continue
+		}
+		if !found {
+			i = stop + 1
+			continue
+		}
+		id = raw[i:stop:stop]
+		if space {
+			id = appendWithoutSpace(scratch[:0], id)
+			scratch = id
+		}
+		return id, raw[stop+1:], scratch, true
+	}
+}
+
+// idStop finds the first > " or ( in raw from i on, and whether an "@" and
+// white space come before it. stop is -1 when there is none.
+func idStop(raw []byte, i int) (stop int, at, space bool) {
+	for ; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case c > '@':
+		case c == '@':
+			at = true
+		case c == '>' || c == '"' || c == '(':
+			return i, at, space
+		case isLWSP(c):
+			space = true
+		}
+	}
+	return -1, false, false
+}
+
+func appendWithoutSpace(dst, b []byte) []byte {
+	for _, c := range b {
+		if !isLWSP(c) {
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}
+
+// maxSlowID bounds what is read of one id that holds quotes or comments, so
+// that a field made of "<(" costs no more than a constant for each.
+const maxSlowID = 2048
+
+// slowID reads b, the bytes behind a "<", as id-left "@" id-right ">" with
+// comments, quotes and white space, and appends the id without them to dst.
+// end is the offset behind the ">".
+//
+//	id-left  = word *("." word)                   (obs-id-left)
+//	id-right = atom *("." atom) / "[" dtext "]"   (obs-id-right)
+func slowID(b, dst []byte) (id []byte, end int, ok bool) {
+	l := lexer{b: b[:min(len(b), maxSlowID)]}
+	if !l.skip() {
+		return dst, 0, false
+	}
+	for {
+		if l.peek() == '"' {
+			dst, ok = l.quoted(dst)
+		} else {
+			a := l.atom()
+			dst, ok = append(dst, a...), len(a) > 0
+		}
+		if !ok || !l.skip() {
+			return dst, 0, false
+		}
+		if l.peek() != '.' {
+			break
+		}
+		dst = append(dst, '.')
+		l.i++
+		if !l.skip() {
+			return dst, 0, false
+		}
+	}
+	if l.peek() != '@' {
+		return dst, 0, false
+	}
+	dst = append(dst, '@')
+	l.i++
+	if !l.skip() {
+		return dst, 0, false
+	}
+	if dst, ok = l.domain(dst); !ok || l.peek() != '>' {
+		return dst, 0, false
+	}
+	return dst, l.i + 1, true
+}
+
+// domain appends the domain or domain literal that begins here to dst and
+// passes over the comments and white space behind it (RFC 5322 3.4.1, 4.4).
+func (l *lexer) domain(dst []byte) (_ []byte, ok bool) {
+	if l.peek() == '[' {
+		n := bytes.IndexByte(l.b[l.i:], ']')
+		if n < 0 {
+			return dst, false
+		}
+		dst = append(dst, l.b[l.i:l.i+n+1]...)
+		l.i += n + 1
+		return dst, l.skip()
+	}
+	for {
+		a := l.atom()
+		if len(a) == 0 || !l.skip() {
+			return dst, false
+		}
+		dst = append(dst, a...)
+		if l.peek() != '.' {
+			return dst, true
+		}
+		dst = append(dst, '.')
+		l.i++
+		if !l.skip() {
+			return dst, false
+		}
+	}
+}
+
+// FirstID returns the first id of raw as NextID does.
+func FirstID(raw, scratch []byte) (id, newScratch []byte, ok bool) {
+	id, _, scratch, ok = NextID(raw, scratch)
+	return id, scratch, ok
+}
+
+// EachID calls fn with each id of raw, as NextID finds them, until fn returns
+// false. fn must not keep the id. It returns the scratch for the next call.
+func EachID(raw, scratch []byte, fn func(id []byte) bool) (newScratch []byte) {
+	for {
+		var id []byte
+		var ok bool
+		if id, raw, scratch, ok = NextID(raw, scratch); !ok || !fn(id) {
+			return scratch
+		}
+	}
+}
