@@ -3,6 +3,7 @@ package oracle
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -12,11 +13,15 @@ import (
 func (c Compat) casemap(s string) string {
 	var out strings.Builder
 	for _, r := range s {
-		if t := unicode.ToTitle(r); t < 0x80 {
-			out.WriteRune(t)
-		} else {
-			out.WriteString(norm.NFKD.String(string(t)))
+		t := unicode.ToTitle(r)
+		d := norm.NFKD.String(string(t))
+		// compat: Dovecot leaves title case digraphs whole, and so characters
+		// above U+FFFF that would become several.
+		if c == Dovecot && (t == 'ǅ' || t == 'ǈ' || t == 'ǋ' || t == 'ǲ' ||
+			t > 0xFFFF && utf8.RuneCountInString(d) > 1) {
+			d = string(t)
 		}
+		out.WriteString(d)
 	}
 	return out.String()
 }

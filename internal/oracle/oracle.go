@@ -83,6 +83,11 @@ func (c Compat) parse(msg Message, seq int) *mail {
 		m.id = ids[0]
 	}
 	m.refs = c.messageIDs(f["references"])
+	// compat: Debian's fix for CVE-2026-40014 drops ids behind the 1000th. (It
+	// also cuts chains after some 1000 levels; that is not done here.)
+	if c == Dovecot && len(m.refs) > 1000 {
+		m.refs = m.refs[:1000]
+	}
 	if len(m.refs) == 0 {
 		if ids := c.messageIDs(f["in-reply-to"]); len(ids) > 0 {
 			m.refs = ids[:1]
@@ -108,7 +113,7 @@ func Sort(msgs []Message, keys string) []uint32 { return New(msgs, RFC).Sort(key
 
 // BaseSubject extracts the base subject (RFC 5256 section 2.1) of a raw
 // Subject value in UTF-8; refwd says that a reply or forward marker went.
-func BaseSubject(raw []byte) (base string, refwd bool) { return RFC.baseSubject(string(raw)) }
+func BaseSubject(raw []byte) (base string, refwd bool) { return baseSubject(string(raw)) }
 
 // ParseDate reads a Date value (RFC 5322 sections 3.3 and 4.3) as seconds
 // since 1970 UTC; ok is false when RFC 5256 section 2.2 wants INTERNALDATE.

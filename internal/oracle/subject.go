@@ -4,16 +4,19 @@ import "strings"
 
 // subjectKey returns the base subject as threads and sorts compare it.
 func (c Compat) subjectKey(raw string) (key string, reply bool) {
-	base, reply := c.baseSubject(raw)
+	if c == Dovecot {
+		return baseDovecot(raw)
+	}
+	base, reply := baseSubject(raw)
 	return c.casemap(base), reply
 }
 
 // baseSubject: RFC 5256 section 2.1, step by step.
-func (c Compat) baseSubject(raw string) (base string, reply bool) {
+func baseSubject(raw string) (base string, reply bool) {
 	// (1) Convert any RFC 2047 encoded-words in the subject to UTF-8. Convert
 	// all tabs and continuations to space. Convert all multiple spaces to a
 	// single space.
-	s := c.packSpace(decodeWords(c.unfoldSubject(raw)))
+	s := packSpace(decodeWords(unfold(raw)))
 	for {
 		// (2) Remove all trailing text of the subject that matches the
 		// subj-trailer ABNF; repeat until no more matches are possible.
@@ -100,9 +103,8 @@ func cutBlob(s string) (rest string, ok bool) {
 	return strings.TrimLeft(s[1+end+1:], " "), true
 }
 
-func (c Compat) unfoldSubject(raw string) string { return unfold(raw) }
-
-func (c Compat) packSpace(s string) string {
+// packSpace makes one space of each run of blanks.
+func packSpace(s string) string {
 	var out strings.Builder
 	space := false
 	for i := range len(s) {
