@@ -1,0 +1,243 @@
+package column
+
+import (
+	"errors"
+	"io/fs"
+
+	"mailbench/index"
+	"mailbench/internal/rfc5322"
+	mailsort "mailbench/sort"
+)
+
+// chunkRows is how many mails are read and parsed between two meetings of the
+// readers: enough that nobody waits, little enough that the chunks in flight
+// are small against the columns.
+const chunkRows = 256
+
+// The string keys of SORT beside Subject, in the order of their columns.
+var addressKeys = [...]struct {
+	key     mailsort.Key
+	field   rfc5322.Field
+	display bool
+	name    string
+}{
+	{mailsort.From, rfc5322.From, false, "from"},
+	{mailsort.To, rfc5322.To, false, "to"},
+	{mailsort.Cc, rfc5322.Cc, false, "cc"},
+	{mailsort.DisplayFrom, rfc5322.From, true, "dispfrom"},
+	{mailsort.DisplayTo, rfc5322.To, true, "dispto"},
+}
+
+// envelopeFields are kept as they stand, unfolded, with fields=envelope.
+var envelopeFields = [...]rfc5322.Field{
+	rfc5322.Date, rfc5322.Subject, rfc5322.From, rfc5322.Sender, rfc5322.ReplyTo,
+	rfc5322.To, rfc5322.Cc, rfc5322.Bcc, rfc5322.InReplyTo, rfc5322.MessageID,
+}
+
+// wants says what to take from a message.
+type wants struct {
+	thread   bool // id, references, date, subject
+	address  bool // the five string keys
+	envelope bool
+	arrival  bool // INTERNALDATE
+	size     bool // RFC822.SIZE
+}
+
+func (w wants) header() bool { return w.thread || w.address || w.envelope }
+
+func (w wants) mask() rfc5322.Mask {
+	var m rfc5322.Mask
+	if w.thread {
+		m |= rfc5322.MaskThread
+	}
+	if w.address {
+		m |= rfc5322.From.Mask() | rfc5322.To.Mask() | rfc5322.Cc.Mask()
+	}
+	if w.envelope {
+		for _, f := range envelopeFields {
+			m |= f.Mask()
+		}
+	}
+	return m
+}
+
+// A chunk is what some neighbouring mails gave. It is reused.
+type chunk struct {
+	seq, n  int
+	ctl     []uint8
+	date    []int64
+	refs    []uint32 // references of the row; its hashes are own id (with ctlIDNew), then these
+	hash    []idHash
+	subject mailsort.Arena
+	address [len(addressKeys)]mailsort.Arena
+	env     []byte // per row: fields present (uvarint bits), then length and bytes of each
+	arrival []int64
+	size    []int64
+
+	buf, key, scratch []byte
+}
+
+func (c *chunk) reset(seq int) {
+	c.seq, c.n = seq, 0
+	c.ctl, c.date, c.refs, c.hash = c.ctl[:0], c.date[:0], c.refs[:0], c.hash[:0]
+	c.subject.Reset()
+	for i := range c.address {
+		c.address[i].Reset()
+	}
+	c.env, c.arrival, c.size = c.env[:0], c.arrival[:0], c.size[:0]
+}
+
+// A reader takes wanted values out of messages.
+type reader struct {
+	src    index.Source
+	want   wants
+	mask   rfc5322.Mask
+	compat mailsort.Compat
+	key    hashKey
+}
+
+// read adds message e to c. A message that cannot be found (or may not be
+// read) is added without values; any other failure to read is an error.
+func (r *reader) read(c *chunk, e *index.Entry) error {
+	c.n++
+	var head []byte
+	var err error
+	absent := false
+	internal := e.MTime
+	known := e.MTimeOK
+	size := e.VSize
+	if r.want.header() {
+		c.buf, err = r.src.ReadHeader(e, c.buf)
+		head = c.buf
+	}
+	if err == nil && r.want.size && size < 0 {
+		c.key, err = r.src.ReadMessage(e, c.key)
+		size = crlfSize(c.key)
+	}
+	if err == nil && r.want.arrival && !known {
+		_, internal, err = r.src.Stat(e)
+		known = true
+	}
+	if err != nil {
+		if !gone(err) {
+			return err
+		}
+		absent, head, size = true, nil, 0
+	}
+	if r.want.arrival {
+		c.arrival = append(c.arrival, internal)
+	}
+	if r.want.size {
+		c.size = append(c.size, max(size, 0))
+	}
+	if !r.want.header() {
+		return nil
+	}
+	var h rfc5322.Header
+	rfc5322.Scan(head, r.mask, &h)
+	if r.want.thread {
+		ctl := uint8(0)
+		if absent {
+			ctl = ctlAbsent
+		}
+		date, ok := r.compat.SentDate(h.Raw(head, rfc5322.Date), 0)
+		if ok {
+			ctl |= ctlDateOK
+		} else if !absent {
+			if !known {
+				if _, internal, err = r.src.Stat(e); err != nil {
+					if !gone(err) {
+						return err
+					}
+					ctl, internal = ctl|ctlAbsent, 0
+				}
+			}
+			date = internal
+		}
+		c.date = append(c.date, date)
+		ctl |= r.links(c, head, &h)
+		var reply bool
+		if c.key, reply = r.compat.SubjectKey(c.key[:0], h.Raw(head, rfc5322.Subject)); reply {
+			ctl |= ctlReply
+		}
+		c.subject.Append(c.key)
+		c.ctl = append(c.ctl, ctl)
+	}
+	if r.want.address {
+		for i, k := range addressKeys {
+			raw := h.Raw(head, k.field)
+			if k.display {
+				c.key = r.compat.DisplayKey(c.key[:0], raw)
+			} else {
+				c.key = r.compat.AddressKey(c.key[:0], raw)
+			}
+			c.address[i].Append(c.key)
+		}
+	}
+	if r.want.envelope {
+		c.envelope(head, &h)
+	}
+	return nil
+}
+
+// links adds the message's ids: its own, and the references of RFC 5256
+// section 3, REFERENCES step (1): References, or the first id of In-Reply-To
+// when References has no valid id.
+func (r *reader) links(c *chunk, head []byte, h *rfc5322.Header) (ctl uint8) {
+	var id []byte
+	var ok bool
+	if id, c.scratch, ok = rfc5322.FirstID(h.Raw(head, rfc5322.MessageID), c.scratch); ok {
+		ctl = ctlIDNew
+		c.hash = append(c.hash, r.key.hash(id))
+	}
+	before := len(c.hash)
+	for raw := h.Raw(head, rfc5322.References); len(raw) > 0; {
+		if id, raw, c.scratch, ok = rfc5322.NextID(raw, c.scratch); !ok {
+			break
+		}
+		c.hash = append(c.hash, r.key.hash(id))
+	}
+	if len(c.hash) == before {
+		if id, c.scratch, ok = rfc5322.FirstID(h.Raw(head, rfc5322.InReplyTo), c.scratch); ok {
+			c.hash = append(c.hash, r.key.hash(id))
+		}
+	}
+	c.refs = append(c.refs, uint32(len(c.hash)-before))
+	return ctl
+}
+
+func (c *chunk) envelope(head []byte, h *rfc5322.Header) {
+	var present uint64
+	for i, f := range envelopeFields {
+		if h.Present&f.Mask() != 0 {
+			present |= 1 << i
+		}
+	}
+	c.env = appendUint(c.env, present)
+	for _, f := range envelopeFields {
+		if h.Present&f.Mask() == 0 {
+			continue
+		}
+		c.key = rfc5322.Unfold(c.key[:0], h.Raw(head, f))
+		c.env = appendUint(c.env, uint64(len(c.key)))
+		c.env = append(c.env, c.key...)
+	}
+}
+
+// gone reports errors that concern one message and not the disk.
+func gone(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
+}
+
+// crlfSize is the length of b with every line end as CRLF: RFC822.SIZE.
+func crlfSize(b []byte) int64 {
+	n := int64(len(b))
+	prev := byte(0)
+	for _, c := range b {
+		if c == '\n' && prev != '\r' {
+			n++
+		}
+		prev = c
+	}
+	return n
+}
