@@ -73,8 +73,8 @@ func (d *decoder) decode(raw []byte) {
 			ok = edge(raw, i-1) && edge(raw, i+w.size)
 		}
 		switch {
-		case len(gap) > 0 && isSpace(gap) && (ok && word || d.dovecot && (word || plain == 0)):
-			// White space in front of this word: dropped.
+		case (ok && word || d.dovecot) && isSpace(gap):
+			// Nothing or white space in front of this word: dropped.
 		case !ok && !d.dovecot:
 			// Not a word: it stays with the text around it.
 			i += 2
