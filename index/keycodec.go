@@ -254,6 +254,7 @@ func (e *keyEncoder) column(dst []byte, t *template, c int) []byte {
 }
 
 func (e *keyEncoder) putPlane(dst, plane []byte) []byte {
+	e.scratch.Reuse = huff0.ReusePolicyNone // each plane carries its own table
 	out, _, err := huff0.Compress1X(plane, &e.scratch)
 	switch {
 	case errors.Is(err, huff0.ErrUseRLE):

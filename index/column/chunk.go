@@ -71,8 +71,11 @@ type chunk struct {
 	subject mailsort.Arena
 	address [len(addressKeys)]mailsort.Arena
 	env     []byte // per row: fields present (uvarint bits), then length and bytes of each
+	packed  []byte // env, compressed
 	arrival []int64
 	size    []int64
+
+	envBlocks []envBlock // instead of env in a chunk made of chunks
 
 	buf, key, scratch []byte
 }
@@ -84,7 +87,7 @@ func (c *chunk) reset(seq int) {
 	for i := range c.address {
 		c.address[i].Reset()
 	}
-	c.env, c.arrival, c.size = c.env[:0], c.arrival[:0], c.size[:0]
+	c.env, c.packed, c.arrival, c.size = c.env[:0], c.packed[:0], c.arrival[:0], c.size[:0]
 }
 
 // A reader takes wanted values out of messages.

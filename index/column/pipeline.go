@@ -132,5 +132,8 @@ func (q *queue) read(c *chunk, seq int) error {
 			return err
 		}
 	}
+	if q.r.want.envelope {
+		c.pack()
+	}
 	return nil
 }

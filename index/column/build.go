@@ -1,0 +1,348 @@
+package column
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	mailsort "mailbench/sort"
+	"mailbench/thread"
+)
+
+// manyRows is how many new rows make it worth while to build the tables of
+// everything that is there already, rather than to look for a few in it.
+const manyRows = 8192
+
+// A builder adds rows (or columns for all rows) to a store.
+type builder struct {
+	s      *store
+	want   wants
+	from   int // rows that were there
+	idFrom int // ids that were there
+
+	ids     interner
+	subject textBuilder
+	address [len(addressKeys)]textBuilder
+	all     chunk // few rows: everything that was read
+	few     bool
+	env     envelope
+}
+
+// An interner numbers ids.
+type interner interface {
+	intern(idHash) int32
+	added() []idHash // those that were new, in order of their numbers
+}
+
+type tableIDs struct {
+	idTable
+	from int
+}
+
+func (t *tableIDs) added() []idHash { return t.hash[t.from:] }
+
+// fewIDs is an interner whose table holds only what the new rows use.
+type fewIDs struct {
+	needleTable
+	num   []int32 // by needle; -1: not known to the cache
+	next  int32
+	fresh []idHash
+}
+
+func (f *fewIDs) added() []idHash { return f.fresh }
+
+func (f *fewIDs) intern(h idHash) int32 {
+	k := f.match(h)
+	if f.num[k] < 0 {
+		f.num[k] = f.next
+		f.next++
+		f.fresh = append(f.fresh, h)
+	}
+	return f.num[k]
+}
+
+// newBuilder prepares to add n rows to s; w.thread is off to add columns to
+// the rows that are there.
+func newBuilder(s *store, w wants, n int) (*builder, error) {
+	b := &builder{s: s, want: w, from: s.rows, few: s.rows > 0 && n < manyRows}
+	if w.thread {
+		if err := errors.Join(s.loadLinks(), s.loadDates(), s.loadText(&s.subject)); err != nil {
+			return nil, err
+		}
+		b.idFrom = s.cols.numIDs
+		if !b.few {
+			t := &tableIDs{from: s.cols.numIDs}
+			t.grow(s.cols.numIDs + n + n/8)
+			t.hash = make([]idHash, 0, s.cols.numIDs+n+n/8)
+			err := s.hashes(func(_ int, h []byte) {
+				for ; len(h) >= 16; h = h[16:] {
+					t.intern(idHash{binary.LittleEndian.Uint64(h), binary.LittleEndian.Uint64(h[8:])})
+				}
+			})
+			if err == nil && len(t.hash) != s.cols.numIDs {
+				err = corrupt("hash")
+			}
+			if err != nil {
+				return nil, err
+			}
+			b.ids = t
+		}
+		c := &s.cols
+		c.uid, c.ctl, c.id = slices.Grow(c.uid, n), slices.Grow(c.ctl, n), slices.Grow(c.id, n)
+		c.date, c.subject, c.refOff = slices.Grow(c.date, n), slices.Grow(c.subject, n), slices.Grow(c.refOff, n)
+		b.subject.start(&s.subject.dict, n)
+	} else {
+		b.few, b.from = false, 0
+	}
+	if w.address {
+		for i := range s.address {
+			t := &s.address[i]
+			if w.thread && s.rows > 0 {
+				if err := errors.Join(s.loadVal(t), s.loadText(t)); err != nil {
+					return nil, err
+				}
+			} else {
+				t.val, t.hasVal, t.hasRanks, t.hasText = nil, true, true, true
+				t.dict = dict{}
+			}
+			b.address[i].start(&t.dict, n)
+		}
+	}
+	if w.thread && s.rows > 0 {
+		if w.arrival {
+			if err := s.loadNumbers("arrival", &s.arrival); err != nil {
+				return nil, err
+			}
+		}
+		if w.size {
+			if err := s.loadNumbers("size", &s.size); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return b, nil
+}
+
+// merge takes in the next chunk in row order.
+func (b *builder) merge(c *chunk) error {
+	if b.few {
+		b.all.append(c)
+		return nil
+	}
+	return b.take(c)
+}
+
+func (b *builder) take(c *chunk) error {
+	s := b.s
+	if b.want.thread {
+		h := c.hash
+		for i, ctl := range c.ctl {
+			own := int32(-1)
+			if ctl&ctlIDNew != 0 {
+				own = b.ids.intern(h[0])
+				h = h[1:]
+			}
+			s.cols.id = append(s.cols.id, own)
+			for _, r := range h[:c.refs[i]] {
+				s.cols.ref = append(s.cols.ref, b.ids.intern(r))
+			}
+			h = h[c.refs[i]:]
+			if uint64(len(s.cols.ref)) > 1<<31 {
+				return errors.New("column: more than 2^31 references")
+			}
+			s.cols.refOff = append(s.cols.refOff, uint32(len(s.cols.ref)))
+			s.cols.ctl = append(s.cols.ctl, ctl&ctlKeep)
+		}
+		s.cols.date = append(s.cols.date, c.date...)
+		s.cols.subject = b.subject.take(s.cols.subject, &c.subject)
+	}
+	if b.want.address {
+		for i := range b.address {
+			s.address[i].val = b.address[i].take(s.address[i].val, &c.address[i])
+		}
+	}
+	if b.want.arrival {
+		s.arrival = append(s.arrival, c.arrival...)
+	}
+	if b.want.size {
+		s.size = append(s.size, c.size...)
+	}
+	if b.want.envelope {
+		b.env.take(c)
+	}
+	return nil
+}
+
+// finish numbers what is new and returns the parts of the segment. uids are
+// those of the new rows.
+func (b *builder) finish(uids []uint32) ([]part, error) {
+	s := b.s
+	if b.few {
+		if err := b.takeFew(); err != nil {
+			return nil, err
+		}
+	}
+	n := s.rows // rows that the columns of this segment have
+	var parts []part
+	add := func(name string, rows int, b []byte) { parts = append(parts, part{name: name, rows: rows, b: b}) }
+	if b.want.thread {
+		n = len(uids)
+		hash := b.ids.added()
+		s.cols.numIDs = b.idFrom + len(hash)
+		s.cols.uid = append(s.cols.uid, uids...)
+		s.rows += n
+		strs, places := b.subject.finish(&s.subject, s.cols.subject[b.from:])
+		var st streams
+		s.cols.encode(&st, b.from, b.idFrom)
+		add("uid", n, st.uid)
+		add("ctl", n, st.ctl)
+		add("id", n, st.id)
+		add("ref", n, st.ref)
+		add("subject.str", b.subject.added, strs)
+		if places != nil {
+			add("subject.place", b.subject.added, places)
+		}
+		add("subject", n, st.subject)
+		add("date", n, st.date)
+		raw := make([]byte, 0, 16*len(hash))
+		for _, h := range hash {
+			raw = binary.LittleEndian.AppendUint64(raw, h[0])
+			raw = binary.LittleEndian.AppendUint64(raw, h[1])
+		}
+		add("hash", len(hash), raw)
+	}
+	if b.want.address {
+		for i := range s.address {
+			t := &s.address[i]
+			strs, places := b.address[i].finish(t, t.val[b.from:])
+			add(t.name+".str", b.address[i].added, strs)
+			if places != nil {
+				add(t.name+".place", b.address[i].added, places)
+			}
+			add(t.name, n, appendUints(nil, t.val[b.from:]))
+		}
+	}
+	if b.want.arrival {
+		add("arrival", n, appendDeltas(nil, s.arrival[b.from:]))
+	}
+	if b.want.size {
+		add("size", n, appendDeltas(nil, s.size[b.from:]))
+	}
+	if b.want.envelope {
+		add("env", n, b.env.data)
+		add("env.idx", n, b.env.index)
+	}
+	return parts, nil
+}
+
+// takeFew takes the collected rows, after looking up their ids among those of
+// the cache.
+func (b *builder) takeFew() error {
+	if b.want.thread {
+		f := &fewIDs{next: int32(b.idFrom)}
+		f.grow(len(b.all.hash) + 1)
+		for _, h := range b.all.hash {
+			f.add(h)
+		}
+		f.num = make([]int32, len(f.hash))
+		for i := range f.num {
+			f.num[i] = -1
+		}
+		n := 0
+		err := b.s.hashes(func(first int, h []byte) {
+			for id := first; len(h) >= 16; id++ {
+				k := f.match(idHash{binary.LittleEndian.Uint64(h), binary.LittleEndian.Uint64(h[8:])})
+				if k >= 0 {
+					f.num[k] = int32(id)
+				}
+				h = h[16:]
+				n++
+			}
+		})
+		if err == nil && n != b.idFrom {
+			err = corrupt("hash")
+		}
+		if err != nil {
+			return err
+		}
+		b.ids = f
+	}
+	return b.take(&b.all)
+}
+
+// append adds the rows of o, envelopes as they are packed.
+func (c *chunk) append(o *chunk) {
+	c.n += o.n
+	c.ctl = append(c.ctl, o.ctl...)
+	c.date = append(c.date, o.date...)
+	c.refs = append(c.refs, o.refs...)
+	c.hash = append(c.hash, o.hash...)
+	appendArena(&c.subject, &o.subject)
+	for i := range c.address {
+		appendArena(&c.address[i], &o.address[i])
+	}
+	c.arrival = append(c.arrival, o.arrival...)
+	c.size = append(c.size, o.size...)
+	if o.packed != nil {
+		c.envBlocks = append(c.envBlocks, envBlock{rows: o.n, raw: len(o.env), data: slices.Clone(o.packed)})
+	}
+}
+
+func appendArena(dst, src *mailsort.Arena) {
+	for i := range src.Len() {
+		dst.Append(src.At(i))
+	}
+}
+
+// A textBuilder numbers the strings of new rows: those that the dictionary has
+// keep their numbers, new ones get provisional numbers until finish sorts them.
+type textBuilder struct {
+	in    *thread.Interner
+	from  int
+	added int
+}
+
+func (t *textBuilder) start(d *dict, n int) {
+	t.from = d.len()
+	t.in = thread.NewInterner(t.from+n/4+16, len(d.text.Data)+16*n)
+	for i := range t.from {
+		t.in.Intern(d.text.At(i))
+	}
+	if t.from == 0 {
+		t.in.Intern(nil) // number 0 is the empty string, always
+	}
+}
+
+func (t *textBuilder) take(dst []int32, a *mailsort.Arena) []int32 {
+	for i := range a.Len() {
+		dst = append(dst, t.in.Intern(a.At(i)))
+	}
+	return dst
+}
+
+// finish enters the new strings in the dictionary, in order, corrects vals,
+// and returns the parts to write.
+func (t *textBuilder) finish(to *text, vals []int32) (strs, places []byte) {
+	t.added = t.in.Len() - t.from
+	var fresh mailsort.Arena
+	for i := t.from; i < t.in.Len(); i++ {
+		fresh.Append(t.in.Bytes(int32(i)))
+	}
+	rank := mailsort.Ranks(nil, &fresh, new(mailsort.Scratch))
+	at := make([]int32, t.added) // by rank
+	for i, r := range rank {
+		at[r] = int32(i)
+	}
+	var sorted mailsort.Arena
+	sorted.Off = append(sorted.Off, 0)
+	for _, i := range at {
+		sorted.Append(fresh.At(int(i)))
+	}
+	for i, v := range vals {
+		if k := int(v) - t.from; k >= 0 {
+			vals[i] = int32(t.from) + int32(rank[k])
+		}
+	}
+	t.in = nil
+	return appendStrings(nil, &sorted), to.dict.add(&sorted)
+}
