@@ -1,0 +1,62 @@
+package suite
+
+import "testing"
+
+// The benchmarks, one method each, for the one-line functions of a
+// bench_test.go. Their names are the benchmarks' names.
+
+// SelectFirst: no index files; scan, assign UIDs, write the index.
+func (r *Runner) SelectFirst(b *testing.B) { r.bench(b, "SelectFirst") }
+
+// SelectAgain: open an existing index, nothing has changed.
+func (r *Runner) SelectAgain(b *testing.B) { r.bench(b, "SelectAgain") }
+
+// Resync: cur/ was touched; scan and reconcile.
+func (r *Runner) Resync(b *testing.B) { r.bench(b, "Resync") }
+
+// ThreadFirst: UID THREAD REFERENCES with nothing cached.
+func (r *Runner) ThreadFirst(b *testing.B) { r.bench(b, "ThreadFirst") }
+
+// ThreadAgain: the same from index and cache.
+func (r *Runner) ThreadAgain(b *testing.B) { r.bench(b, "ThreadAgain") }
+
+// SortDate: UID SORT (DATE) from what threading cached.
+func (r *Runner) SortDate(b *testing.B) { r.bench(b, "SortDate") }
+
+// SortSubject: UID SORT (SUBJECT) from what threading cached.
+func (r *Runner) SortSubject(b *testing.B) { r.bench(b, "SortSubject") }
+
+// Compact: rewrite the cache without the dead records.
+func (r *Runner) Compact(b *testing.B) { r.bench(b, "Compact") }
+
+// Sort: every SORT key of RFC 5256.
+func (r *Runner) Sort(b *testing.B) { r.bench(b, "Sort") }
+
+// Thread: every algorithm on shapes that hurt, from columns in memory.
+func (r *Runner) Thread(b *testing.B) { r.bench(b, "Thread") }
+
+// HeaderScan: the header scanner on the corpus's headers in memory.
+func (r *Runner) HeaderScan(b *testing.B) { r.bench(b, "HeaderScan") }
+
+// Floor: what the kernel and memory allow.
+func (r *Runner) Floor(b *testing.B) { r.bench(b, "Floor") }
+
+// Run runs every benchmark of cfg as a sub-benchmark of b.
+func Run(b *testing.B, cfg Config) {
+	r := New(cfg)
+	if err := r.check(); err != nil {
+		b.Fatal(err)
+	}
+	defer r.cleanup()
+	for _, x := range []struct {
+		name string
+		run  func(*testing.B)
+	}{
+		{"SelectFirst", r.SelectFirst}, {"SelectAgain", r.SelectAgain}, {"Resync", r.Resync},
+		{"ThreadFirst", r.ThreadFirst}, {"ThreadAgain", r.ThreadAgain},
+		{"SortDate", r.SortDate}, {"SortSubject", r.SortSubject}, {"Compact", r.Compact},
+		{"Sort", r.Sort}, {"Thread", r.Thread}, {"HeaderScan", r.HeaderScan}, {"Floor", r.Floor},
+	} {
+		b.Run(x.name, x.run)
+	}
+}

@@ -1,0 +1,183 @@
+package suite
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mailbench/index"
+	"mailbench/index/designs"
+)
+
+// Config says what is measured. The zero value is the default run.
+type Config struct {
+	Corpus     string // "synthetic", "synthetic:N,seed=...", or the path of a maildir or mbox; "" = synthetic
+	IndexDir   string // where index files live; "" = below the user cache directory
+	Scratch    string // where mail is written; "" = below the user cache directory
+	Designs    []index.Design
+	Rows       string // "default" (also "") or "all"
+	Samples    int    // least number of samples of a row; 0 = 3
+	Metrics    string // "default" (also "") or "all"
+	DropCaches bool   // cold rows may drop the caches of the whole machine
+	AllowTmpfs bool   // index and scratch may lie on tmpfs, where fsync is free
+	CacheDir   string // corpora and answers; "" = user cache directory/mailbench
+}
+
+// A Runner runs the benchmarks of one Config. Make it with Flags or New.
+type Runner struct {
+	cfg     Config
+	names   string // -designs as given
+	problem error  // found while reading the environment
+
+	opened  *fixture
+	openErr error
+	clone   *live
+	skipped []note // rows that cannot be measured here, and why
+	cold    []note // cold samples in the order in which they were taken
+	doubts  []note
+	failed  bool
+
+	syncTold bool
+}
+
+// A note is a line that is printed after the run.
+type note struct{ name, text string }
+
+// New makes a Runner for cfg.
+func New(cfg Config) *Runner { return &Runner{cfg: cfg} }
+
+// Flags registers the suite's flags, with defaults from the MAILBENCH_...
+// variables of the environment, and returns the Runner that they configure.
+func Flags(fs *flag.FlagSet) *Runner {
+	r := &Runner{}
+	c := &r.cfg
+	text := func(p *string, name, usage string) {
+		fs.StringVar(p, name, os.Getenv(envName(name)), usage+" (or "+envName(name)+")")
+	}
+	boolean := func(p *bool, name, usage string) {
+		def := false
+		if v := os.Getenv(envName(name)); v != "" {
+			b, err := strconv.ParseBool(v)
+			if err != nil {
+				r.problem = errors.Join(r.problem, fmt.Errorf("%s=%q: want true or false", envName(name), v))
+			}
+			def = b
+		}
+		fs.BoolVar(p, name, def, usage+" (or "+envName(name)+")")
+	}
+	text(&c.Corpus, "corpus", "`what` to run on: synthetic, synthetic:N, a maildir or an mbox")
+	text(&c.IndexDir, "index-dir", "`directory` of the index files")
+	text(&c.Scratch, "scratch", "`directory` in which mail is written")
+	text(&r.names, "designs", "comma-separated `names` of the designs to run")
+	text(&c.Rows, "rows", "`which` rows: default or all")
+	text(&c.Metrics, "metrics", "`which` metrics: default or all")
+	boolean(&c.DropCaches, "drop-caches", "let cold rows drop the caches of the whole machine")
+	boolean(&c.AllowTmpfs, "allow-tmpfs", "let index and scratch lie on tmpfs")
+	samples := 0
+	if v := os.Getenv(envName("samples")); v != "" {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 1 {
+			r.problem = errors.Join(r.problem, fmt.Errorf("%s=%q: want a number from 1", envName("samples"), v))
+		}
+		samples = n
+	}
+	fs.IntVar(&c.Samples, "samples", samples, "least `number` of samples of a row, 0 means 3 (or "+envName("samples")+")")
+	return r
+}
+
+func envName(flag string) string {
+	return "MAILBENCH_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// check fills in the defaults and finds what cannot be run, as one line.
+func (r *Runner) check() error {
+	c := &r.cfg
+	if r.problem != nil {
+		return r.problem
+	}
+	if c.Samples < 0 {
+		return fmt.Errorf("-samples %d: want a number from 1", c.Samples)
+	}
+	if c.Samples == 0 {
+		c.Samples = 3
+	}
+	for _, f := range []struct {
+		name string
+		val  *string
+	}{{"rows", &c.Rows}, {"metrics", &c.Metrics}} {
+		if *f.val == "" {
+			*f.val = "default"
+		}
+		if !slices.Contains([]string{"default", "all"}, *f.val) {
+			return fmt.Errorf("-%s %s: want default or all", f.name, *f.val)
+		}
+	}
+	if c.Corpus == "" {
+		c.Corpus = "synthetic"
+	}
+	if c.CacheDir == "" {
+		base, err := os.UserCacheDir()
+		if err != nil {
+			return fmt.Errorf("no cache directory: %w (set XDG_CACHE_HOME)", err)
+		}
+		c.CacheDir = filepath.Join(base, "mailbench")
+	}
+	var err error
+	for _, d := range []struct {
+		dir  *string
+		name string
+	}{{&c.IndexDir, "index"}, {&c.Scratch, "scratch"}} {
+		if *d.dir == "" {
+			*d.dir = filepath.Join(c.CacheDir, d.name)
+		}
+		if *d.dir, err = fromPWD(*d.dir); err != nil {
+			return err
+		}
+	}
+	return r.pickDesigns()
+}
+
+func (r *Runner) pickDesigns() error {
+	c := &r.cfg
+	known := designs.All
+	if len(c.Designs) > 0 {
+		known = c.Designs
+	}
+	if r.names == "" {
+		c.Designs = known
+		return nil
+	}
+	c.Designs = nil
+	for name := range strings.SplitSeq(r.names, ",") {
+		d, ok := known.Lookup(strings.TrimSpace(name))
+		if !ok {
+			return fmt.Errorf("-designs %s: no design %q (there are %s)", r.names, name, strings.Join(known.Names(), ", "))
+		}
+		c.Designs = append(c.Designs, d)
+	}
+	return nil
+}
+
+// fromPWD makes a path absolute, relative to $PWD, and expands a leading ~,
+// which a shell leaves alone behind an equals sign.
+func fromPWD(path string) (string, error) {
+	if path == "~" || strings.HasPrefix(path, "~/") {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", path, err)
+		}
+		path = filepath.Join(home, path[1:])
+	}
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path), nil
+	}
+	if pwd := os.Getenv("PWD"); filepath.IsAbs(pwd) {
+		return filepath.Join(pwd, path), nil
+	}
+	return filepath.Abs(path)
+}

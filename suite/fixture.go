@@ -1,0 +1,166 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"mailbench/corpus"
+	"mailbench/corpus/source"
+	"mailbench/index"
+	"mailbench/internal/temp"
+)
+
+// A fixture is the opened corpus: its mail, its identity and its truth.
+type fixture struct {
+	name     string
+	digest   string
+	path     string
+	kind     string // maildir, mbox
+	messages int
+	bytes    int64
+	files    *temp.Set
+	truth    *truth
+}
+
+// open makes or opens the corpus, once.
+func (r *Runner) open() (*fixture, error) {
+	if r.opened == nil && r.openErr == nil {
+		r.opened, r.openErr = r.openCorpus()
+	}
+	return r.opened, r.openErr
+}
+
+func (r *Runner) openCorpus() (*fixture, error) {
+	c := &r.cfg
+	for _, dir := range []string{c.IndexDir, c.Scratch} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, fmt.Errorf("cannot write indexes: %w", err)
+		}
+		if m, err := temp.Mount(dir); err == nil && m.Memory() && !c.AllowTmpfs {
+			return nil, fmt.Errorf("%s is on %s, where fsync is free and nothing gets cold: name another directory, or say -allow-tmpfs", dir, m.Type)
+		}
+	}
+	if corpus.IsSpec(c.Corpus) {
+		return r.openSynthetic()
+	}
+	path, err := fromPWD(c.Corpus)
+	if err != nil {
+		return nil, err
+	}
+	return r.openMailbox(path)
+}
+
+func (r *Runner) openSynthetic() (*fixture, error) {
+	spec, err := corpus.Parse(r.cfg.Corpus)
+	if err != nil {
+		return nil, err
+	}
+	made, err := corpus.Cached(context.Background(), filepath.Join(r.cfg.CacheDir, "corpus"), spec, "maildir", newBar())
+	if err != nil {
+		return nil, err
+	}
+	f := &fixture{name: spec.Name(), digest: made.Digest, path: made.Path, kind: "maildir", messages: made.Messages, bytes: made.Bytes}
+	if f.files, err = temp.Files(made.Path); err != nil {
+		return nil, err
+	}
+	f.truth = newTruth(r.cfg.CacheDir, made.Digest, func() (answerer, error) { return corpus.NewTruth(spec) })
+	return f, nil
+}
+
+// openMailbox opens a user's mail. Its digest covers what the operations read:
+// keys, flags and every header, in UID order.
+func (r *Runner) openMailbox(path string) (*fixture, error) {
+	src, err := source.Open(path, source.Options{TempDir: r.cfg.Scratch})
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	var l index.Listing
+	if err := src.List(&l); err != nil {
+		return nil, err
+	}
+	if len(l.Entries) == 0 {
+		return nil, fmt.Errorf("%s: no messages", path)
+	}
+	src.Order(l.Entries)
+	f := &fixture{name: filepath.Base(path), path: path, kind: src.Kind(), messages: len(l.Entries)}
+	h := xxhash.New()
+	var buf []byte
+	for i := range l.Entries {
+		e := &l.Entries[i]
+		header, err := src.ReadHeader(e, buf)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", path, e.Key, err)
+		}
+		if src.Kind() == "maildir" {
+			buf = header // a maildir's header is a copy, an mbox's is its mapping
+		}
+		fmt.Fprintf(h, "%s %v %d\n", e.Key, e.Flags, len(header))
+		h.Write(header)
+	}
+	f.digest = fmt.Sprintf("%016x", h.Sum64())
+	if f.files, err = temp.Files(path); err != nil {
+		return nil, err
+	}
+	f.bytes = f.files.Bytes()
+	f.truth = newTruth(r.cfg.CacheDir, f.digest, func() (answerer, error) { return readOracle(path, r.cfg.Scratch) })
+	return f, nil
+}
+
+// source opens the mail of f anew.
+func (f *fixture) source(tempDir string) (index.Source, error) {
+	return source.Open(f.path, source.Options{Kind: f.kind, TempDir: tempDir})
+}
+
+// deleted tells by the file names which UIDs carry \Deleted (maildir T). The
+// names are read the plain way, not by the package under test.
+func (f *fixture) deleted() (map[uint32]bool, error) {
+	if f.kind != "maildir" {
+		return nil, skip("search=undeleted takes its truth from maildir names, and the corpus is of kind %s", f.kind)
+	}
+	order, err := namesInOrder(f)
+	if err != nil {
+		return nil, err
+	}
+	flagged := map[string]bool{}
+	for _, dir := range []string{"cur", "new"} {
+		list, err := os.ReadDir(filepath.Join(f.path, dir))
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range list {
+			base, info, _ := strings.Cut(e.Name(), ":")
+			flags, _, _ := strings.Cut(strings.TrimPrefix(info, "2,"), ",")
+			if strings.HasPrefix(info, "2,") && strings.Contains(flags, "T") {
+				flagged[base] = true
+			}
+		}
+	}
+	out := map[uint32]bool{}
+	for i, base := range order {
+		if flagged[base] {
+			out[uint32(i+1)] = true
+		}
+	}
+	return out, nil
+}
+
+// errSkip makes a row be skipped with a reason instead of failing.
+type errSkip struct{ why string }
+
+func (e *errSkip) Error() string { return e.why }
+
+func skip(format string, args ...any) error { return &errSkip{fmt.Sprintf(format, args...)} }
+
+func asSkip(err error) (string, bool) {
+	if e, ok := errors.AsType[*errSkip](err); ok {
+		return e.why, true
+	}
+	return "", false
+}

@@ -1,0 +1,53 @@
+package suite
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// freshEnv marks the child process.
+const freshEnv = "MAILBENCH_FRESH"
+
+// freshMessages is the size of the corpus of the second look: large enough
+// for every shape of thread, small enough to be made in a moment.
+const freshMessages = 1000
+
+// isFresh reports whether this process is that child.
+func isFresh() bool { return os.Getenv(freshEnv) != "" }
+
+// fresh runs one sample of the same rows in a new process on a corpus whose
+// seed is drawn now. Nothing that a design remembered from the checks before
+// its samples can be in that process, and no answer can have been known
+// before the seed was.
+func (r *Runner) fresh() int {
+	var seed [8]byte
+	if _, err := rand.Read(seed[:]); err != nil {
+		return complain(err)
+	}
+	spec := fmt.Sprintf("synthetic:%d,seed=%d", freshMessages, binary.LittleEndian.Uint64(seed[:])>>32)
+	dir, err := os.MkdirTemp(r.cfg.Scratch, "fresh-")
+	if err != nil {
+		return complain(err)
+	}
+	defer os.RemoveAll(dir)
+	args := []string{"-test.run=^$", "-test.benchtime=1x", "-test.bench=" + flag.Lookup("test.bench").Value.String(),
+		"-corpus=" + spec, "-samples=1", "-rows=" + r.cfg.Rows, "-designs=" + r.names,
+		"-index-dir=" + filepath.Join(dir, "index"), "-scratch=" + filepath.Join(dir, "scratch"),
+		fmt.Sprintf("-allow-tmpfs=%v", r.cfg.AllowTmpfs)}
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), freshEnv+"=1", "XDG_CACHE_HOME="+dir)
+	out, err := cmd.CombinedOutput()
+	rows := strings.Count(string(out), "\nBenchmark")
+	if err != nil {
+		fmt.Printf("# fresh process on %s: FAILED: %v\n# %s\n", spec, err, strings.ReplaceAll(strings.TrimSpace(string(out)), "\n", "\n# "))
+		return 1
+	}
+	fmt.Printf("# fresh process on %s: %d rows, every answer right\n", spec, rows)
+	return 0
+}

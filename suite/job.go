@@ -1,0 +1,172 @@
+package suite
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+
+	"mailbench/index"
+	"mailbench/internal/floor"
+	"mailbench/internal/temp"
+)
+
+// Values of the index= axis.
+const (
+	indexNone = "none" // no index files: the first time
+	indexCold = "cold" // index files exist, their data is evicted
+	indexWarm = "warm" // index files are in the page cache, opened afresh in each sample
+	indexOpen = "open" // the handle and its in-process cache live on
+)
+
+// A job is a row made ready: what a sample prepares, times and checks.
+type job struct {
+	design   string
+	op       string // pprof label
+	messages int
+	mails    temp.State
+	files    *temp.Set // the mail whose temperature is controlled; nil: none is touched
+	index    string
+	dir      string // index directory; "" when the row has none
+	readsAll bool   // the operation reads every mail: nothing else proves cold
+
+	reset  func() error               // before the temperature is made; nil: nothing to do
+	run    func() error               // timed
+	check  func() error               // after it: the answer is right
+	after  func() error               // after check: release what run opened
+	floor  func() (floor.Work, error) // the unavoidable part, at the same temperature; nil: none
+	mbPerS int64                      // bytes a run goes through, for MB/s; 0: not a matter of bytes
+	close  func() error
+}
+
+// step runs f if there is one.
+func step(f func() error) error {
+	if f == nil {
+		return nil
+	}
+	return f()
+}
+
+// makeIndex brings the index files into the state the row names.
+func (j *job) makeIndex(r *rand.Rand) error {
+	if j.dir == "" {
+		return nil
+	}
+	switch j.index {
+	case indexCold:
+		set, err := temp.Files(j.dir)
+		if err != nil {
+			return err
+		}
+		return set.Make(temp.NoData, r)
+	case indexWarm:
+		set, err := temp.Files(j.dir)
+		if err != nil {
+			return err
+		}
+		return set.Make(temp.Warm, r)
+	}
+	return nil
+}
+
+// unfit says why the row cannot be measured here, or "".
+func (j *job) unfit(mayDrop bool) string {
+	if j.files != nil {
+		if why := j.files.Unfit(j.mails, mayDrop); why != "" {
+			return why
+		}
+	}
+	if j.dir != "" && j.index == indexCold {
+		return temp.Missing(j.dir)
+	}
+	return ""
+}
+
+// A stage is an index made once and copied before each sample, so that no
+// sample sees what the one before it wrote.
+type stage struct{ dir, work string }
+
+// newStage makes an empty pair of directories below the index directory.
+func (r *Runner) newStage(name string) (*stage, error) {
+	base, err := os.MkdirTemp(r.cfg.IndexDir, name+"-")
+	if err != nil {
+		return nil, err
+	}
+	s := &stage{dir: filepath.Join(base, "stage"), work: filepath.Join(base, "work")}
+	return s, errors.Join(os.Mkdir(s.dir, 0o755), os.Mkdir(s.work, 0o755))
+}
+
+// reset makes work a synced copy of stage.
+func (s *stage) reset() error {
+	if err := clearDir(s.work); err != nil {
+		return err
+	}
+	names, err := os.ReadDir(s.dir)
+	if err != nil {
+		return err
+	}
+	for _, d := range names {
+		if err := copyFile(filepath.Join(s.dir, d.Name()), filepath.Join(s.work, d.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *stage) close() error { return os.RemoveAll(filepath.Dir(s.dir)) }
+
+func clearDir(dir string) error {
+	names, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, d := range names {
+		if err := os.RemoveAll(filepath.Join(dir, d.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func copyFile(from, to string) error {
+	b, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	f, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := f.Write(b); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// dirBytes is the size of all files below dir: the suite's own walk, never
+// what a design says of itself.
+func dirBytes(dir string) (int64, error) {
+	set, err := temp.Files(dir)
+	if err != nil {
+		return 0, err
+	}
+	return set.Bytes(), nil
+}
+
+// wantDigest compares an answer with the truth.
+func wantDigest(what, got, want string) error {
+	if got != want {
+		return fmt.Errorf("%s: wrong answer: digest %s, want %s: refusing to print a time", what, got, want)
+	}
+	return nil
+}
+
+// openDesign opens design d on src with its index in dir. An existing
+// dovecot-uidlist is left alone: the truth numbers messages by their names.
+func openDesign(d index.Design, src index.Source, dir string, o index.Options) (index.Mailbox, error) {
+	o.UIDList = "none"
+	o.UIDValidity = 1
+	return d.Open(index.Config{Dir: dir, Source: src, Options: o})
+}

@@ -1,0 +1,100 @@
+package suite
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"mailbench/internal/temp"
+)
+
+// Main is the body of TestMain: it runs the tests and benchmarks with clean
+// output. Before the rows it prints the corpus's identity, which keeps
+// benchstat from mixing corpora, the units, and the machine as comments;
+// after them the skipped rows with their reasons, and the cold samples in the
+// order in which they were taken. The result is the exit code.
+func (r *Runner) Main(m *testing.M) int {
+	if !flag.Parsed() {
+		flag.Parse()
+	}
+	if err := r.check(); err != nil {
+		return complain(err)
+	}
+	if !benchmarking() {
+		return m.Run()
+	}
+	f, err := r.open()
+	if err != nil {
+		return complain(err)
+	}
+	fmt.Printf("corpus: %s\ncorpus-digest: %s\ncorpus-messages: %d\n", f.name, f.digest, f.messages)
+	fmt.Println(strings.Join(units, "\n"))
+	r.describe(f)
+	code := m.Run()
+	r.cleanup()
+	for _, n := range r.cold {
+		fmt.Printf("# samples %s: %s\n", n.name, n.text)
+	}
+	for _, n := range r.skipped {
+		fmt.Printf("# skipped %s: %s\n", n.name, n.text)
+	}
+	for _, n := range r.doubts {
+		fmt.Printf("# doubtful %s: %s\n", n.name, n.text)
+	}
+	if code == 0 && !isFresh() {
+		code = r.fresh()
+	}
+	return code
+}
+
+func complain(err error) int {
+	fmt.Fprintln(os.Stderr, "mailbench: "+strings.ReplaceAll(err.Error(), "\n", "; "))
+	return 2
+}
+
+// benchmarking reports whether go test was asked for benchmarks.
+func benchmarking() bool {
+	f := flag.Lookup("test.bench")
+	list := flag.Lookup("test.list")
+	return f != nil && f.Value.String() != "" && (list == nil || list.Value.String() == "")
+}
+
+// describe prints what a reader needs in order to believe the numbers, as
+// comments: a version or a kernel in a configuration line would keep
+// benchstat from comparing across it.
+func (r *Runner) describe(f *fixture) {
+	fmt.Printf("# machine: %s/%s, %d CPUs, GOMAXPROCS %d, %d MB of memory, %s, %s\n",
+		runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.GOMAXPROCS(0), temp.TotalMemory()>>20, runtime.Version(), kernel())
+	for _, p := range []struct{ what, path string }{{"mail", f.path}, {"index", r.cfg.IndexDir}, {"scratch", r.cfg.Scratch}} {
+		if m, err := temp.Mount(p.path); err == nil {
+			fmt.Printf("# %s: on %s (%s, %s)\n", p.what, m.Type, m.Device, m.Options)
+		}
+	}
+	drop := "not allowed (-drop-caches)"
+	if r.cfg.DropCaches {
+		drop = "allowed"
+	}
+	fmt.Printf("# temperature: residency by %s, eviction by fadvise, drop_caches %s\n", temp.Method(), drop)
+}
+
+func kernel() string {
+	b, err := os.ReadFile("/proc/sys/kernel/osrelease")
+	if err != nil {
+		return "kernel unknown"
+	}
+	return "kernel " + strings.TrimSpace(string(b))
+}
+
+// cleanup removes what the run wrote besides its caches.
+func (r *Runner) cleanup() {
+	if r.clone == nil {
+		return
+	}
+	if err := r.clone.remove(); err != nil {
+		r.doubts = append(r.doubts, note{"scratch", err.Error()})
+	}
+	r.clone = nil
+}

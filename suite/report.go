@@ -1,0 +1,96 @@
+package suite
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mailbench/internal/meter"
+	"mailbench/internal/temp"
+)
+
+// units are the metrics' Unit lines: which way is better, and which repeat
+// exactly.
+var units = []string{
+	"Unit ns/op better=lower",
+	"Unit min-ns/op better=lower",
+	"Unit max-ns/op better=lower",
+	"Unit cpu-ns/msg better=lower",
+	"Unit device-B/op better=lower",
+	"Unit index-B/msg better=lower assume=exact",
+	"Unit resident-pct better=higher assume=exact",
+	"Unit msgs/s better=higher",
+	"Unit dirtied-B/op better=lower",
+	"Unit x-floor better=lower",
+}
+
+// report prints the row: medians of its samples as the benchmark's own
+// metrics, in place of what the clock of b counted with the preparation.
+func (r *Runner) report(b *testing.B, row Row, j *job, res *result) {
+	walls := wallsOf(res)
+	all := r.cfg.Metrics == "all"
+	mid := median(walls)
+	lo, hi := slices.Min(walls), slices.Max(walls)
+	b.ReportAllocs()
+	b.ReportMetric(float64(mid.Nanoseconds()), "ns/op")
+	b.ReportMetric(float64(lo.Nanoseconds()), "min-ns/op")
+	b.ReportMetric(float64(hi.Nanoseconds()), "max-ns/op")
+	mids := func(value func(meter.Sample) int64) float64 { return float64(medianOf(res.samples, value)) }
+	b.ReportMetric(mids(func(s meter.Sample) int64 { return int64(s.Allocs) }), "allocs/op")
+	b.ReportMetric(mids(func(s meter.Sample) int64 { return int64(s.Bytes) }), "B/op")
+	if j.messages > 0 {
+		b.ReportMetric(mids(func(s meter.Sample) int64 { return int64(s.CPU()) })/float64(j.messages), "cpu-ns/msg")
+	}
+	if res.samples[0].IOKnown {
+		b.ReportMetric(mids(func(s meter.Sample) int64 { return s.Read }), "device-B/op")
+		if all {
+			b.ReportMetric(mids(func(s meter.Sample) int64 { return s.Dirtied }), "dirtied-B/op")
+		}
+	}
+	if j.dir != "" && j.messages > 0 {
+		n, err := dirBytes(j.dir)
+		if err != nil {
+			b.Error(err)
+		}
+		b.ReportMetric(float64(n)/float64(j.messages), "index-B/msg")
+	}
+	if j.files != nil {
+		b.ReportMetric(100*res.share, "resident-pct")
+	}
+	if j.mbPerS > 0 && mid > 0 {
+		b.ReportMetric(float64(j.mbPerS)/1e6/mid.Seconds(), "MB/s")
+	}
+	if all && j.messages > 0 && mid > 0 {
+		b.ReportMetric(float64(j.messages)/mid.Seconds(), "msgs/s")
+	}
+	r.againstFloor(b, res)
+	if j.mails != temp.Warm && j.files != nil || j.index == indexCold {
+		r.cold = append(r.cold, note{row.Name(), strings.Trim(fmt.Sprint(walls), "[]")})
+	}
+}
+
+// againstFloor shows how many times its floor the row took, and fails a row
+// whose median is below 0.95 of the fastest run of its floor: then the floor
+// is wrong, or the row did not do its work.
+func (r *Runner) againstFloor(b *testing.B, res *result) {
+	if len(res.floors) == 0 {
+		return
+	}
+	mid := median(wallsOf(res))
+	if r.cfg.Metrics == "all" {
+		b.ReportMetric(float64(mid)/float64(max(median(res.floors), 1)), "x-floor")
+	}
+	if least := slices.Min(res.floors); float64(mid) < 0.95*float64(least) {
+		b.Errorf("median %v is below 0.95 of the floor (%v): the floor is wrong", mid, least)
+	}
+}
+
+func wallsOf(res *result) []time.Duration {
+	w := make([]time.Duration, len(res.samples))
+	for i, s := range res.samples {
+		w[i] = s.Wall
+	}
+	return w
+}

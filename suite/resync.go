@@ -1,0 +1,154 @@
+package suite
+
+import (
+	"fmt"
+
+	"mailbench/corpus"
+	"mailbench/index"
+	"mailbench/internal/floor"
+	"mailbench/internal/temp"
+)
+
+// resync: cur/ was touched, and perhaps changed. Open, scan, reconcile; on
+// disk when it ends.
+func resync(d index.Design, name string) func(*Runner, *fixture) (*job, error) {
+	return func(r *Runner, f *fixture) (*job, error) {
+		c, err := r.changing(f, d, name, index.Options{}, nil)
+		if err != nil {
+			return nil, err
+		}
+		var mb index.Mailbox
+		var got index.Changes
+		j := c.job(d, f, "resync")
+		j.run = func() (err error) {
+			if mb, err = openDesign(d, c.src, c.st.work, index.Options{}); err != nil {
+				return err
+			}
+			got, err = mb.Sync()
+			return err
+		}
+		j.check = func() error {
+			if err := checkChanges(name, got, len(c.delta.touched)); err != nil {
+				return err
+			}
+			if n, want := mb.Status().Messages, len(c.delta.m.present()); n != want {
+				return fmt.Errorf("resync: %d messages, want %d", n, want)
+			}
+			return nil
+		}
+		j.after = func() error { return mb.Close() }
+		dir := floor.Maildir(c.delta.m.path)
+		j.floor = dir.ReadDir
+		return j, nil
+	}
+}
+
+func checkChanges(name string, got index.Changes, k int) error {
+	var want index.Changes
+	switch name {
+	case "deliver":
+		want.Added = k
+	case "delete", "expunge":
+		want.Removed = k
+	case "flags":
+		want.Flagged = k
+	case "rename":
+		want.Moved = k
+	}
+	if name == "flags" {
+		got.Moved = 0 // a flag given in new/ moves the file too
+	}
+	if got.Added != want.Added || got.Removed != want.Removed || got.Flagged != want.Flagged || got.Moved != want.Moved {
+		return fmt.Errorf("resync delta=%s: found %+v, want %+v", name, got, want)
+	}
+	if got.Rebuilt || !got.Scanned {
+		return fmt.Errorf("resync delta=%s: %+v: want a scan and no rebuilding", name, got)
+	}
+	return nil
+}
+
+// A changing is what every row with a delta needs: the live mailbox before
+// the change, an index that knows that state, and the change itself.
+type changing struct {
+	src   index.Source
+	st    *stage
+	delta *delta
+	files *temp.Set
+}
+
+func (r *Runner) changing(f *fixture, d index.Design, name string, o index.Options, prime func(index.Mailbox) error) (*changing, error) {
+	m, err := r.live(f)
+	if err != nil {
+		return nil, err
+	}
+	c := &changing{delta: newDelta(name, m)}
+	if err := c.delta.before(); err != nil {
+		return nil, err
+	}
+	clone := &fixture{path: m.path, kind: "maildir"}
+	if c.src, err = clone.source(r.cfg.Scratch); err != nil {
+		return nil, err
+	}
+	if c.st, err = r.newStage(name); err != nil {
+		return nil, err
+	}
+	return c, fill(d, c.src, c.st.dir, o, prime)
+}
+
+// job makes the parts of a job that all rows with a delta share. The names of
+// the files change from sample to sample, so warmth is asked of a fresh list.
+func (c *changing) job(d index.Design, f *fixture, op string) *job {
+	j := &job{design: d.Name(), op: op, messages: f.messages, mails: temp.Warm, index: indexWarm, dir: c.st.work}
+	j.reset = func() (err error) {
+		if err = c.delta.before(); err != nil {
+			return err
+		}
+		if err = c.st.reset(); err != nil {
+			return err
+		}
+		if err = c.delta.apply(); err != nil {
+			return err
+		}
+		j.files, err = temp.Files(c.delta.m.path)
+		return err
+	}
+	j.close = func() error { return joinClose(c.src.Close, c.st.close, c.delta.m.restore) }
+	return j
+}
+
+// answerAfterDelta: the index is current, then the mailbox changes; the
+// operation opens, takes the change in, answers and formats.
+func answerAfterDelta(r *Runner, f *fixture, d index.Design, q query) (*job, error) {
+	o := index.Options{Answers: q.answers}
+	c, err := r.changing(f, d, q.delta, o, q.prime)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.delta.apply(); err != nil {
+		return nil, err
+	}
+	set, box := "", []uint32(nil)
+	if q.delta != "deliver" { // after a delivery everything is there
+		set, box = fmt.Sprintf("%s%d", q.delta, len(c.delta.touched)), c.delta.m.present()
+	}
+	want, err := q.want(f, set, box)
+	if err != nil {
+		return nil, err
+	}
+	var mb index.Mailbox
+	var line []byte
+	j := c.job(d, f, q.op())
+	j.run = func() (err error) {
+		if mb, err = openDesign(d, c.src, c.st.work, o); err != nil {
+			return err
+		}
+		if _, err = mb.Sync(); err != nil {
+			return err
+		}
+		line, err = q.ask(mb, line)
+		return err
+	}
+	j.check = func() error { return wantDigest(q.what(), corpus.AnswerDigest(line), want) }
+	j.after = func() error { return mb.Close() }
+	return j, nil
+}

@@ -1,0 +1,131 @@
+package suite
+
+import (
+	"strconv"
+
+	"mailbench/index"
+	"mailbench/internal/temp"
+)
+
+// A Row is one line of the result: a benchmark and a value for each axis.
+type Row struct {
+	Bench   string // "SelectFirst"
+	Params  []Param
+	Default bool // in the default run
+	prepare func(*Runner, *fixture) (*job, error)
+}
+
+// Name is the row's name as go test prints it, without the GOMAXPROCS suffix.
+func (r Row) Name() string {
+	if len(r.Params) == 0 {
+		return "Benchmark" + r.Bench
+	}
+	return "Benchmark" + r.Bench + "/" + joinParams(r.Params)
+}
+
+// Rows lists every row of the runner's designs, default ones and others, in
+// the order in which they run.
+func (r *Runner) Rows() []Row {
+	var rows []Row
+	for _, d := range r.cfg.Designs {
+		rows = append(rows, mailboxRows(d)...)
+	}
+	rows = append(rows, memoryRows()...)
+	return append(rows, floorRows()...)
+}
+
+// mails2003 is the mail's state in the condition of the 2003 post, mails cold
+// and index warm, as near as it can be had: without permission to drop the
+// machine's caches the data alone is evicted.
+func mailStates() []temp.State { return []temp.State{temp.Warm, temp.NoData, temp.Cold} }
+
+func mailboxRows(d index.Design) []Row {
+	ax := index.AxesOf(d)
+	var rows []Row
+	add := func(bench string, def bool, prepare func(*Runner, *fixture) (*job, error), kv ...string) {
+		rows = append(rows, Row{bench, params(append(kv, "design", d.Name())...), def, prepare})
+	}
+	for _, m := range mailStates() {
+		add("SelectFirst", m != temp.Cold, selectFirst(d, m), "mails", m.String(), "index", indexNone)
+	}
+	for _, ix := range []string{indexWarm, indexCold, indexOpen} {
+		add("SelectAgain", true, selectAgain(d, ix), "mails", "warm", "index", ix)
+	}
+	for _, delta := range []string{"none", "flags", "rename", "delete", "deliver"} {
+		add("Resync", delta == "none" || delta == "deliver", resync(d, delta), "delta", delta, "mails", "warm", "index", indexWarm)
+	}
+	for _, fields := range orNone(ax.Fields) {
+		for _, m := range mailStates() {
+			add("ThreadFirst", m != temp.Cold && first(ax.Fields, fields), threadFirst(d, fields, m),
+				"fields", fields, "mails", m.String(), "index", indexWarm)
+		}
+	}
+	rows = append(rows, queryRows(d, ax)...)
+	if ax.Compacts {
+		for _, dead := range []int{0, 10, 30, 60} {
+			add("Compact", dead == 30, compact(d, dead), "dead", strconv.Itoa(dead)+"pct", "mails", "warm", "index", indexWarm)
+		}
+	}
+	return rows
+}
+
+// queryRows are THREAD again and the two SORTs of the 2003 post.
+func queryRows(d index.Design, ax index.Axes) []Row {
+	var rows []Row
+	add := func(bench string, def bool, q query, kv ...string) {
+		kv = append(kv, "design", d.Name(), "delta", q.delta, "search", q.search, "answers", q.answers, "mails", "warm", "index", q.index)
+		rows = append(rows, Row{bench, params(kv...), def, answerAgain(d, q)})
+	}
+	stored := ""
+	if len(ax.Answers) > 0 {
+		stored = ax.Answers[0]
+	}
+	for _, answers := range orNone(ax.Answers) {
+		for _, ix := range []string{indexWarm, indexCold, indexOpen} {
+			def := answers == stored || ix == indexWarm
+			add("ThreadAgain", def, query{alg: "references", delta: "none", search: "all", answers: answers, index: ix})
+		}
+		for _, delta := range []string{"deliver", "expunge"} {
+			add("ThreadAgain", delta == "deliver" && answers == stored,
+				query{alg: "references", delta: delta, search: "all", answers: answers, index: indexWarm})
+		}
+		for _, search := range []string{"undeleted", "recent"} {
+			add("ThreadAgain", search == "undeleted" && answers == stored,
+				query{alg: "references", delta: "none", search: search, answers: answers, index: indexWarm})
+		}
+		for _, s := range []struct{ bench, keys string }{{"SortDate", "date"}, {"SortSubject", "subject"}} {
+			for _, pass := range []string{"first", "again"} {
+				add(s.bench, answers == stored, query{keys: s.keys, pass: pass, delta: "none", search: "all", answers: answers, index: indexWarm}, "pass", pass)
+			}
+			for _, delta := range []string{"deliver", "expunge"} {
+				add(s.bench, false, query{keys: s.keys, pass: "again", delta: delta, search: "all", answers: answers, index: indexWarm}, "pass", "again")
+			}
+			for _, search := range []string{"undeleted", "recent"} {
+				add(s.bench, false, query{keys: s.keys, pass: "again", delta: "none", search: search, answers: answers, index: indexWarm}, "pass", "again")
+			}
+		}
+		for _, keys := range sortKeys {
+			for _, pass := range []string{"first", "again"} {
+				add("Sort", false, query{keys: keys.sort, pass: pass, delta: "none", search: "all", answers: answers, index: indexWarm},
+					"key", keys.name, "pass", pass)
+			}
+		}
+	}
+	return rows
+}
+
+// sortKeys are the values of BenchmarkSort's key= axis.
+var sortKeys = []struct{ name, sort string }{
+	{"arrival", "arrival"}, {"cc", "cc"}, {"date", "date"}, {"from", "from"}, {"size", "size"}, {"subject", "subject"}, {"to", "to"},
+	{"reverse_date", "reverse date"}, {"subject_reverse_date", "subject reverse date"},
+}
+
+// orNone makes an axis without values one row without the axis.
+func orNone(values []string) []string {
+	if len(values) == 0 {
+		return []string{""}
+	}
+	return values
+}
+
+func first(values []string, v string) bool { return len(values) == 0 || values[0] == v }

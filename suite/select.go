@@ -1,0 +1,205 @@
+package suite
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mailbench/index"
+	"mailbench/internal/floor"
+	"mailbench/internal/temp"
+)
+
+// selectFirst: no index files. Scan, assign UIDs, write the index; timed until
+// it is on disk.
+func selectFirst(d index.Design, mails temp.State) func(*Runner, *fixture) (*job, error) {
+	return func(r *Runner, f *fixture) (*job, error) {
+		src, err := f.source(r.cfg.Scratch)
+		if err != nil {
+			return nil, err
+		}
+		st, err := r.newStage("select-first")
+		if err != nil {
+			return nil, err
+		}
+		want, err := namesInOrder(f)
+		if err != nil {
+			return nil, err
+		}
+		var mb index.Mailbox
+		j := &job{
+			design: d.Name(), op: "select-first", messages: f.messages,
+			mails: mails, files: f.files, index: indexNone, dir: st.work,
+			reset: st.reset, // the stage is empty
+			run: func() (err error) {
+				if mb, err = openDesign(d, src, st.work, index.Options{}); err != nil {
+					return err
+				}
+				if _, err = mb.Sync(); err != nil {
+					return err
+				}
+				return mb.Close()
+			},
+			close: func() error { return joinClose(src.Close, st.close) },
+		}
+		j.check = func() error { return checkUIDs(d, src, st.work, f.messages, want) }
+		if f.kind == "maildir" {
+			dir := floor.Maildir(f.path)
+			j.floor = dir.Names
+		}
+		return j, nil
+	}
+}
+
+// checkUIDs opens the index and compares its UIDs, 1 to n, with the keys in
+// the order that want gives (nil: only the numbers are compared).
+func checkUIDs(d index.Design, src index.Source, dir string, n int, want []string) error {
+	mb, err := openDesign(d, src, dir, index.Options{})
+	if err != nil {
+		return err
+	}
+	defer mb.Close()
+	if st := mb.Status(); st.Messages != n || int(st.UIDNext) != n+1 {
+		return fmt.Errorf("select: %d messages, UIDNEXT %d; want %d, %d", st.Messages, st.UIDNext, n, n+1)
+	}
+	i := 0
+	var bad error
+	err = mb.Messages(func(m index.Message) bool {
+		switch {
+		case int(m.UID) != i+1:
+			bad = fmt.Errorf("select: message %d has UID %d", i+1, m.UID)
+		case want != nil && (i >= len(want) || m.Key != want[i]):
+			bad = fmt.Errorf("select: UID %d is %s, want %s", m.UID, m.Key, want[min(i, len(want)-1)])
+		}
+		i++
+		return bad == nil
+	})
+	return cmp.Or(err, bad)
+}
+
+// namesInOrder lists a maildir's base names in UID order by the plainest
+// means: os.ReadDir and a comparison of seconds, then of the M part.
+func namesInOrder(f *fixture) ([]string, error) {
+	if f.kind != "maildir" {
+		return nil, nil
+	}
+	var names []string
+	for _, dir := range []string{"cur", "new"} {
+		list, err := os.ReadDir(filepath.Join(f.path, dir))
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range list {
+			if base, _, _ := strings.Cut(e.Name(), ":"); base != "" && base[0] != '.' && !e.IsDir() {
+				names = append(names, base)
+			}
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		sa, ua := nameTime(a)
+		sb, ub := nameTime(b)
+		return cmp.Or(cmp.Compare(sa, sb), cmp.Compare(ua, ub), strings.Compare(a, b))
+	})
+	return names, nil
+}
+
+func nameTime(base string) (sec, usec uint64) {
+	head, rest, _ := strings.Cut(base, ".")
+	sec, _ = strconv.ParseUint(head, 10, 64)
+	if strings.HasPrefix(rest, "M") {
+		rest = rest[1:]
+		end := strings.IndexFunc(rest, func(c rune) bool { return c < '0' || c > '9' })
+		if end < 0 {
+			end = len(rest)
+		}
+		usec, _ = strconv.ParseUint(rest[:end], 10, 64)
+	}
+	return sec, usec
+}
+
+// joinClose calls every f and returns the first error.
+func joinClose(fs ...func() error) error {
+	var first error
+	for _, f := range fs {
+		if err := f(); first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// selectAgain: an index exists and nothing has changed. Open, compare, status.
+func selectAgain(d index.Design, ix string) func(*Runner, *fixture) (*job, error) {
+	return func(r *Runner, f *fixture) (*job, error) {
+		src, err := f.source(r.cfg.Scratch)
+		if err != nil {
+			return nil, err
+		}
+		st, err := r.newStage("select-again")
+		if err != nil {
+			return nil, err
+		}
+		if err := fill(d, src, st.dir, index.Options{}, nil); err != nil {
+			return nil, err
+		}
+		if err := st.reset(); err != nil {
+			return nil, err
+		}
+		var (
+			mb     index.Mailbox
+			status index.Status
+			change index.Changes
+		)
+		if ix == indexOpen {
+			if mb, err = openDesign(d, src, st.work, index.Options{}); err != nil {
+				return nil, err
+			}
+		}
+		j := &job{
+			design: d.Name(), op: "select-again", messages: f.messages,
+			mails: temp.Warm, files: f.files, index: ix, dir: st.work,
+			run: func() (err error) {
+				if ix != indexOpen {
+					if mb, err = openDesign(d, src, st.work, index.Options{}); err != nil {
+						return err
+					}
+				}
+				if change, err = mb.Sync(); err != nil {
+					return err
+				}
+				status = mb.Status()
+				return nil
+			},
+			check: func() error {
+				if status.Messages != f.messages || int(status.UIDNext) != f.messages+1 || change.Added+change.Removed+change.Flagged+change.Moved != 0 || change.Rebuilt {
+					return fmt.Errorf("select again: %+v after %+v; want %d messages and no change", status, change, f.messages)
+				}
+				return nil
+			},
+			close: func() error { return joinClose(src.Close, st.close) },
+		}
+		if ix != indexOpen {
+			j.after = func() error { return mb.Close() }
+		} else {
+			j.close = func() error { return joinClose(mb.Close, src.Close, st.close) }
+		}
+		return j, nil
+	}
+}
+
+// fill builds the index of src in dir as a first SELECT does, then lets
+// warm ask it what is to be cached, and closes it.
+func fill(d index.Design, src index.Source, dir string, o index.Options, warm func(index.Mailbox) error) error {
+	mb, err := openDesign(d, src, dir, o)
+	if err != nil {
+		return err
+	}
+	if _, err = mb.Sync(); err == nil && warm != nil {
+		err = warm(mb)
+	}
+	return joinClose(func() error { return err }, mb.Close)
+}

@@ -1,0 +1,198 @@
+package suite
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mailbench/corpus"
+	"mailbench/corpus/source"
+	"mailbench/index"
+	"mailbench/internal/oracle"
+)
+
+// An answerer knows the right answers and shares no code with what is
+// measured: the generator's own truth, or the literal RFC 5256.
+type answerer interface {
+	Thread(alg string, uids []uint32) (string, error)
+	Sort(keys string, uids []uint32) ([]uint32, error)
+}
+
+// A truth gives digests of right answers. They are kept in a file per corpus
+// digest, because the literal RFC takes minutes on a large mailbox; the
+// answerer itself is dropped between rows, so that it does not weigh on the
+// heap of what is measured.
+type truth struct {
+	file    string
+	digests map[string]string
+	load    func() (answerer, error)
+	loaded  answerer
+}
+
+func newTruth(cacheDir, digest string, load func() (answerer, error)) *truth {
+	t := &truth{file: filepath.Join(cacheDir, "answers", digest+".json"), digests: map[string]string{}, load: load}
+	if b, err := os.ReadFile(t.file); err == nil {
+		if json.Unmarshal(b, &t.digests) != nil {
+			t.digests = map[string]string{}
+		}
+	}
+	return t
+}
+
+// thread returns the digest of "* THREAD ..." for alg on uids (nil: all);
+// set names the uids in the cache of digests and is empty for all.
+func (t *truth) thread(alg, set string, uids []uint32) (string, error) {
+	return t.get("thread "+alg+" "+set, func(a answerer) (string, error) {
+		line, err := a.Thread(alg, uids)
+		if err != nil {
+			return "", err
+		}
+		return corpus.AnswerDigest([]byte(withVerb("THREAD", line))), nil
+	})
+}
+
+// sort returns the digest of "* SORT ..." for keys on uids.
+func (t *truth) sort(keys, set string, uids []uint32) (string, error) {
+	return t.get("sort "+keys+" "+set, func(a answerer) (string, error) {
+		order, err := a.Sort(keys, uids)
+		if err != nil {
+			return "", err
+		}
+		return corpus.AnswerDigest(appendSort(nil, order)), nil
+	})
+}
+
+func (t *truth) get(key string, ask func(answerer) (string, error)) (string, error) {
+	key = strings.TrimSpace(key)
+	if d, ok := t.digests[key]; ok {
+		return d, nil
+	}
+	if t.loaded == nil {
+		a, err := t.load()
+		if err != nil {
+			return "", fmt.Errorf("truth: %w", err)
+		}
+		t.loaded = a
+	}
+	d, err := ask(t.loaded)
+	if err != nil {
+		return "", fmt.Errorf("truth: %s: %w", key, err)
+	}
+	t.digests[key] = d
+	return d, t.save()
+}
+
+func (t *truth) save() error {
+	b, err := json.MarshalIndent(t.digests, "", "\t")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(t.file), 0o755); err != nil {
+		return err
+	}
+	tmp := fmt.Sprintf("%s.%d", t.file, os.Getpid())
+	if err := os.WriteFile(tmp, b, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(tmp, t.file)
+}
+
+// drop lets go of the answerer until it is needed again.
+func (t *truth) drop() { t.loaded = nil }
+
+// withVerb puts "* VERB " before an answer that lacks it.
+func withVerb(verb, line string) string {
+	if strings.HasPrefix(line, "* ") {
+		return line
+	}
+	return strings.TrimRight("* "+verb+" "+line, " ")
+}
+
+func appendSort(dst []byte, uids []uint32) []byte {
+	dst = append(dst, "* SORT"...)
+	for _, u := range uids {
+		dst = fmt.Appendf(dst, " %d", u)
+	}
+	return dst
+}
+
+// An rfcOracle is the literal RFC 5256 over a user's mail, with UIDs 1..n in
+// the order of the names.
+type rfcOracle struct{ msgs []oracle.Message }
+
+func readOracle(path, tempDir string) (answerer, error) {
+	src, err := source.Open(path, source.Options{TempDir: tempDir})
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	var l index.Listing
+	if err := src.List(&l); err != nil {
+		return nil, err
+	}
+	src.Order(l.Entries)
+	o := &rfcOracle{msgs: make([]oracle.Message, len(l.Entries))}
+	for i := range l.Entries {
+		e := &l.Entries[i]
+		header, err := src.ReadHeader(e, nil)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", e.Key, err)
+		}
+		internal := e.MTime
+		if !e.MTimeOK {
+			if _, internal, err = src.Stat(e); err != nil {
+				return nil, fmt.Errorf("%s: %w", e.Key, err)
+			}
+		}
+		msg, err := src.ReadMessage(e, nil)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", e.Key, err)
+		}
+		o.msgs[i] = oracle.Message{UID: uint32(i + 1), Header: append([]byte(nil), header...), InternalDate: internal, RFC822Size: crlfSize(msg)}
+	}
+	return o, nil
+}
+
+// crlfSize is the size of msg with every line end as CRLF (RFC 3501,
+// RFC822.SIZE).
+func crlfSize(msg []byte) int64 {
+	n := int64(len(msg))
+	for i, c := range msg {
+		if c == '\n' && (i == 0 || msg[i-1] != '\r') {
+			n++
+		}
+	}
+	return n
+}
+
+func (o *rfcOracle) of(uids []uint32) []oracle.Message {
+	if uids == nil {
+		return o.msgs
+	}
+	out := make([]oracle.Message, 0, len(uids))
+	for _, u := range uids {
+		if int(u) >= 1 && int(u) <= len(o.msgs) {
+			out = append(out, o.msgs[u-1])
+		}
+	}
+	return out
+}
+
+func (o *rfcOracle) Thread(alg string, uids []uint32) (string, error) {
+	box := oracle.New(o.of(uids), oracle.RFC)
+	switch alg {
+	case "references":
+		return box.References(), nil
+	case "refs":
+		return box.Refs(), nil
+	case "orderedsubject":
+		return box.OrderedSubject(), nil
+	}
+	return "", fmt.Errorf("no algorithm %q", alg)
+}
+
+func (o *rfcOracle) Sort(keys string, uids []uint32) ([]uint32, error) {
+	return oracle.Sort(o.of(uids), keys), nil
+}
