@@ -1,0 +1,273 @@
+package maildir
+
+import (
+	"bytes"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A Reader reads messages of one maildir. It holds the two directories open, so
+// it goes on reading when the maildir is renamed. All methods but Close may be
+// called from several goroutines, each with its own buffer.
+type Reader struct {
+	path string
+	opt  Options
+	dirs dirs
+
+	rescan sync.Mutex
+	places atomic.Pointer[places] // where renamed messages were last seen
+}
+
+// Open opens the directories of a maildir. A missing new/ counts as empty.
+func Open(path string, o Options) (*Reader, error) {
+	r := &Reader{path: path, opt: o}
+	if err := r.dirs.open(path); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Close closes the directories.
+func (r *Reader) Close() error { return r.dirs.close() }
+
+// ReadHeader reads a message until its header ends and returns the header with
+// the empty line behind it, in buf if that is large enough, buf's old contents
+// dropped. A file without an empty line, an empty one too, is all header. At
+// most MaxHeader bytes come back.
+//
+// If the file is not there under the name of e, it is looked for under its base
+// name: one more listing, shared by all calls until the directories change. A
+// message that is gone gives an error that wraps fs.ErrNotExist.
+//
+// Cost: open, one read for headers below 8 KiB, close; the access time stays.
+// No allocation if buf has room.
+func (r *Reader) ReadHeader(e *Entry, buf []byte) ([]byte, error) {
+	f, err := r.open(e)
+	if err != nil {
+		return buf[:0], err
+	}
+	buf, err = readHeader(f, buf)
+	f.close()
+	if err != nil {
+		return buf, r.pathError("read", e.Dir, e.File, err)
+	}
+	return buf, nil
+}
+
+func readHeader(f handle, buf []byte) ([]byte, error) {
+	buf = slices.Grow(buf[:0], firstRead)
+	want, line := firstRead, 0
+	for {
+		n, err := f.pread(buf[len(buf):want], int64(len(buf)))
+		buf = buf[:len(buf)+n]
+		if err != nil {
+			return buf, err
+		}
+		end, next := headerEnd(buf, line)
+		if end >= 0 {
+			return buf[:end], nil
+		}
+		if n == 0 || len(buf) == MaxHeader {
+			return buf, nil
+		}
+		line = next
+		if len(buf) == want {
+			want *= 2
+			buf = slices.Grow(buf, want-len(buf))
+		}
+	}
+}
+
+// ReadAll reads the whole message, as it is stored, into buf if that is large
+// enough. Lost and renamed files are treated as in ReadHeader.
+func (r *Reader) ReadAll(e *Entry, buf []byte) ([]byte, error) {
+	f, err := r.open(e)
+	if err != nil {
+		return buf[:0], err
+	}
+	defer f.close()
+	size, _, regular, err := f.stat()
+	if err == nil && !regular {
+		err = ErrNotRegular
+	}
+	if err != nil {
+		return buf[:0], r.pathError("stat", e.Dir, e.File, err)
+	}
+	buf = slices.Grow(buf[:0], int(size)+1) // one more, to see the end without growing
+	for {
+		n, err := f.pread(buf[len(buf):cap(buf)], int64(len(buf)))
+		buf = buf[:len(buf)+n]
+		if err != nil {
+			return buf, r.pathError("read", e.Dir, e.File, err)
+		}
+		if n == 0 {
+			return buf, nil
+		}
+		if len(buf) == cap(buf) { // it grew since it was opened
+			buf = slices.Grow(buf, firstRead)
+		}
+	}
+}
+
+// Stat returns the size in bytes and the modification time, which is the
+// message's INTERNALDATE, in nanoseconds since 1970.
+func (r *Reader) Stat(e *Entry) (size, mtimeNs int64, err error) {
+	size, mtimeNs, err = r.dirs.stat(e.Dir, e.File)
+	if !notExist(err) {
+		return size, mtimeNs, r.pathError("stat", e.Dir, e.File, err)
+	}
+	err = r.relocate(e, func(dir Dir, file string) (err error) {
+		size, mtimeNs, err = r.dirs.stat(dir, file)
+		return err
+	})
+	return size, mtimeNs, err
+}
+
+// Sizes reads the message and returns its size as stored and its size with
+// every LF that has no CR counted as CRLF, which is IMAP's RFC822.SIZE. The
+// names' S= and W= are only claims; this is the truth. buf, of any size from
+// 4 KiB, is scratch.
+func (r *Reader) Sizes(e *Entry, buf []byte) (size, vsize int64, err error) {
+	f, err := r.open(e)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer f.close()
+	buf = slices.Grow(buf[:0], 4<<10)
+	buf = buf[:cap(buf)]
+	cr := false
+	for {
+		n, err := f.pread(buf, size)
+		if err != nil {
+			return 0, 0, r.pathError("read", e.Dir, e.File, err)
+		}
+		if n == 0 {
+			return size, vsize, nil
+		}
+		size += int64(n)
+		vsize += CRLFSize(buf[:n])
+		if cr && buf[0] == '\n' {
+			vsize--
+		}
+		cr = buf[n-1] == '\r'
+	}
+}
+
+// CRLFSize returns the length that b has with CRLF line ends: its own plus one
+// for each LF without a CR before it.
+func CRLFSize(b []byte) int64 {
+	n := int64(len(b)) + int64(bytes.Count(b, []byte("\n")))
+	if bytes.IndexByte(b, '\r') >= 0 { // rare in a maildir
+		n -= int64(bytes.Count(b, []byte("\r\n")))
+	}
+	return n
+}
+
+func (r *Reader) pathError(op string, dir Dir, file string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &fs.PathError{Op: op, Path: filepath.Join(r.path, dir.String(), file), Err: err}
+}
+
+func (r *Reader) open(e *Entry) (handle, error) {
+	f, err := r.dirs.openFile(e.Dir, e.File)
+	if err == nil {
+		return f, nil
+	}
+	if !notExist(err) {
+		return f, r.pathError("open", e.Dir, e.File, err)
+	}
+	err = r.relocate(e, func(dir Dir, file string) (err error) {
+		f, err = r.dirs.openFile(dir, file)
+		return err
+	})
+	return f, err
+}
+
+// places is a listing by base name, made when a name was not there any more.
+type places struct {
+	scan  Scan
+	table baseTable
+	state State // before the listing
+	quiet bool  // nothing changed during it, so what it lacks is gone
+}
+
+// clockStep is more than the step of the clock that stamps directories (1 to
+// 10 ms): changes further apart have different times.
+const clockStep = 20 * time.Millisecond
+
+// relocate calls try with the place where the message of e is now, again after
+// a new listing as long as try does not find it there.
+//
+// A listing can miss a file that is being renamed, so absence counts only if
+// the directories were quiet around the listing and still are. While they are
+// not, it is repeated three times at least, and up to fifty times if that costs
+// less than a tenth of a second: mail in a small mailbox is found in spite of a
+// program that changes its flags without pause. Listings are only made while
+// somebody changes the directories, so the sum is bounded by the length of the
+// disturbance and not by the number of messages it touched.
+func (r *Reader) relocate(e *Entry, try func(dir Dir, file string) error) error {
+	base := e.Base
+	if base == "" {
+		base, _ = cut(e.File, r.opt.separator())
+	}
+	start := time.Now()
+	p := r.places.Load()
+	for tries := 0; ; tries++ {
+		if p != nil {
+			if at := p.table.find(base); at >= 0 {
+				err := try(p.scan.Entries[at].Dir, p.scan.Entries[at].File)
+				if !notExist(err) {
+					return r.pathError("open", p.scan.Entries[at].Dir, p.scan.Entries[at].File, err)
+				}
+			} else if p.quiet {
+				if now, err := Stat(r.path); err == nil && now == p.state {
+					break
+				}
+			}
+		}
+		if tries >= 50 || tries >= 3 && time.Since(start) > 100*time.Millisecond {
+			break
+		}
+		var err error
+		if p, err = r.look(p); err != nil {
+			return err
+		}
+	}
+	return r.pathError("open", e.Dir, e.File, fs.ErrNotExist)
+}
+
+// look lists the maildir unless another goroutine has just done so.
+func (r *Reader) look(seen *places) (*places, error) {
+	r.rescan.Lock()
+	defer r.rescan.Unlock()
+	if p := r.places.Load(); p != seen {
+		return p, nil
+	}
+	p := &places{}
+	var err error
+	if p.state, err = Stat(r.path); err != nil {
+		return nil, err
+	}
+	if err = p.scan.Read(r.path, r.opt); err != nil {
+		return nil, err
+	}
+	after, err := Stat(r.path)
+	if err != nil {
+		return nil, err
+	}
+	p.quiet = after == p.state && time.Now().UnixNano()-after.newest() > int64(clockStep)
+	p.scan.Unique()
+	p.table = newBaseTable(p.scan.Entries, nil)
+	for i := range p.scan.Entries {
+		*p.table.slot(p.scan.Entries[i].Base) = int32(i + 1)
+	}
+	p.scan.buf = nil
+	r.places.Store(p)
+	return p, nil
+}
