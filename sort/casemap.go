@@ -89,6 +89,9 @@ func decompose(dst []byte, r rune, c Compat) []byte {
 	n := len(dst)
 	dst = utf8.AppendRune(dst, r)
 	if d := norm.NFKD.Properties(dst[n:]).Decomposition(); d != nil {
+		if c == Dovecot && r > 0xffff && utf8.RuneCount(d) > 1 {
+			return dst
+		}
 		dst = append(dst[:n], d...)
 	}
 	return dst

@@ -25,8 +25,12 @@
 //
 //   - RFC 5256 section 2.1 extracts the base subject first and compares by
 //     i;unicode-casemap after that. Dovecot casemaps first, so a no-break
-//     space, which decomposes to a space, collapses and trims like one.
+//     space, which decomposes to a space, collapses and trims like one, and
+//     full-width letters make a re: too.
+//   - Section 2.1 (1) makes one space of every run of white space. Dovecot
+//     keeps a space in front of the first fold or tab, beside the one that this
+//     becomes, and where the ABNF says *WSP it removes one.
 //   - RFC 5051 decomposes the titlecase digraphs U+01C5, U+01C8, U+01CB and
-//     U+01F2 after titlecasing; Dovecot stops at them.
-//   - Dovecot collapses a run of invalid bytes to one U+FFFD.
+//     U+01F2, and characters above U+FFFF into several; Dovecot does not.
+//   - Dovecot decodes encoded words wherever they stand, see package rfc5322.
 package sort

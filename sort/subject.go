@@ -12,12 +12,12 @@ func BaseSubject(dst, raw []byte) (base []byte, reply bool) { return RFC.BaseSub
 // BaseSubject is the function of that name, as c wants it. Dovecot's is
 // casemapped already, because it casemaps first.
 func (c Compat) BaseSubject(dst, raw []byte) (base []byte, reply bool) {
+	if c == Dovecot {
+		return baseDovecot(dst, raw)
+	}
 	start := len(dst)
 	// (1) Convert encoded-words to UTF-8 ...
-	dst = rfc5322.DecodeWordsCompat(dst, raw, c.header())
-	if c == Dovecot {
-		dst = casemapTail(c, dst, start)
-	}
+	dst = rfc5322.DecodeWords(dst, raw)
 	return baseTail(dst, start)
 }
 
@@ -120,12 +120,14 @@ func strip(s []byte) (lo, hi int, reply bool) {
 			}
 			// (4) Remove blobs as long as something is left. (5) Nothing
 			// that (3) could remove follows.
-			if p < hi {
-				lo = p
-			} else {
+			if p == hi {
 				lo = last
+				break
 			}
-			break
+			lo = p
+			if s[lo] != ' ' { // only Dovecot leaves two spaces
+				break
+			}
 		}
 		// (6) "[fwd:" subject "]": once more from (2).
 		if hi-lo < 6 || s[hi-1] != ']' || !foldEqual(s[lo:lo+5], "[fwd:") {
