@@ -17,7 +17,7 @@ var zones = map[string]int{
 	"MDT": -6, "MST": -7, "PDT": -7, "PST": -8,
 }
 
-// parseDate reads [day-of-week [","]] day month year [hour ":" minute
+// parseDate reads [day-of-week ","] day month year [hour ":" minute
 // [":" second] [zone]] with CFWS anywhere between (RFC 5322 sections 3.3, 4.3).
 // The weekday is not checked; month names count by their first three letters;
 // "." may stand for ":".
@@ -29,9 +29,8 @@ func (c Compat) parseDate(raw string) (int64, bool) {
 	token := func() string { p.skipCFWS(); a := p.atom(); p.skipCFWS(); return a }
 
 	tok := token()
-	if tok != "" && isAlpha(tok[0]) {
-		p.take(',')
-		tok = token()
+	if _, digits := number(tok, 1, len(tok)); !digits && p.take(',') {
+		tok = token() // that was the weekday
 	}
 	day, ok := number(tok, 1, 2)
 	if !ok || day < 1 {
@@ -62,19 +61,32 @@ func (c Compat) parseDate(raw string) (int64, bool) {
 		return 0, false // there is no such day
 	}
 
-	hour, hourOK := number(token(), 1, 2)
-	minute, minuteOK, second, secondOK := 0, false, 0, true
+	seconds := p.timeOfDay(token)
+	return date.Unix() + seconds - zoneSeconds(token()), true
+}
+
+// timeOfDay reads hour ":" minute [":" second] into seconds. RFC 5256 section
+// 2.2: an invalid time, and so one that is missing, is 00:00:00.
+func (p *scanner) timeOfDay(token func() string) int64 {
+	hour, ok := number(token(), 1, 2)
+	if !ok || !p.take(':') && !p.take('.') {
+		return 0
+	}
+	minute, ok := number(token(), 1, 2)
+	if !ok {
+		return 0
+	}
+	second := 0
 	if p.take(':') || p.take('.') {
-		minute, minuteOK = number(token(), 1, 2)
+		if second, ok = number(token(), 1, 2); !ok {
+			return 0
+		}
 	}
-	if p.take(':') || p.take('.') {
-		second, secondOK = number(token(), 1, 2)
+	if hour > 23 || minute > 59 || second > 60 {
+		return 0
 	}
-	if !hourOK || !minuteOK || !secondOK || hour > 23 || minute > 59 || second > 60 {
-		// RFC 5256 section 2.2: an invalid time is 00:00:00 (UTC).
-		return date.Unix(), true
-	}
-	return date.Unix() + int64(hour)*3600 + int64(minute)*60 + int64(second) - zoneSeconds(token()), true
+	// A leap second stays in its minute: UTC seconds since 1970 have none.
+	return int64(hour)*3600 + int64(minute)*60 + int64(min(second, 59))
 }
 
 // zoneSeconds: RFC 5256 section 2.2 and RFC 5322 section 4.3 read any zone
@@ -93,8 +105,6 @@ func zoneSeconds(tok string) int64 {
 	}
 	return int64(zones[strings.ToUpper(tok)]) * 3600
 }
-
-func isAlpha(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 // number reads a decimal number of low to high digits.
 func number(s string, low, high int) (int, bool) {

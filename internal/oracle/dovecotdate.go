@@ -80,8 +80,8 @@ func parseDateDovecot(raw string) (int64, bool) {
 	if broken {
 		return 0, false
 	}
-	t := time.Date(year, month, day, hour, minute, second, 0, time.UTC)
-	if t.Day() != day || t.Hour() != hour || t.Minute() != minute || second > 60 || t.Unix() == -1 {
+	t := time.Date(year, month, day, hour, minute, min(second, 59), 0, time.UTC)
+	if t.Day() != day || hour > 23 || minute > 59 || second > 60 || t.Unix() == -1 {
 		return 0, false
 	}
 	return t.Unix() - dovecotZone(zone)*60, true

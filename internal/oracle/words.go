@@ -9,45 +9,41 @@ import (
 	"github.com/emersion/go-message/charset"
 )
 
-var encodedWord = regexp.MustCompile(`=\?([^?\s]+)\?([bBqQ])\?([^?\s]*)\?=`)
+var encodedWord = regexp.MustCompile(`=\?([^?\s]+)\?([bBqQ])\?([^?]*)\?=`)
 
 // decodeWords decodes the RFC 2047 encoded-words of an unfolded value. White
 // space between two of them vanishes (section 6.2). A word counts only between
-// white space, other words and the ends (section 5); one whose charset is not
-// known stays as it is (section 6.2, last paragraph).
+// white space, other words and the ends (section 5); section 5 wants white
+// space between words too, but list software glues them. White space inside a
+// word is text, though section 2 forbids it. What is in a charset that nobody
+// knows is taken for UTF-8 (section 6.2 leaves that open).
 func decodeWords(s string) string {
 	if !strings.Contains(s, "=?") {
 		return toUTF8(s)
 	}
 	var out strings.Builder
-	done := 0          // s[:done] is in out
-	afterWord := false // the last thing in out is an encoded-word
+	done := 0 // s[:done] is in out and ends in an encoded-word
 	for _, m := range encodedWord.FindAllStringSubmatchIndex(s, -1) {
 		between := s[done:m[0]]
 		blank := strings.Trim(between, " \t") == ""
-		if between == "" && done > 0 && !afterWord || // glued to something that was no word
-			between != "" && strings.Trim(between[len(between)-1:], " \t") != "" {
+		if between != "" && strings.Trim(between[len(between)-1:], " \t") != "" {
 			continue
 		}
 		if m[1] < len(s) && s[m[1]] != ' ' && s[m[1]] != '\t' && !strings.HasPrefix(s[m[1]:], "=?") {
 			continue
 		}
-		text, ok := decodeWord(s[m[2]:m[3]], s[m[4]:m[5]], s[m[6]:m[7]])
-		if !ok {
-			continue
-		}
-		if !afterWord || !blank {
+		if done == 0 || !blank {
 			out.WriteString(toUTF8(between))
 		}
-		out.WriteString(text)
-		done, afterWord = m[1], true
+		out.WriteString(decodeWord(s[m[2]:m[3]], s[m[4]:m[5]], s[m[6]:m[7]]))
+		done = m[1]
 	}
 	out.WriteString(toUTF8(s[done:]))
 	return out.String()
 }
 
 // decodeWord decodes one word's text to UTF-8.
-func decodeWord(cs, encoding, text string) (string, bool) {
+func decodeWord(cs, encoding, text string) string {
 	cs, _, _ = strings.Cut(cs, "*") // RFC 2231 section 5: a language may follow
 	var raw string
 	if encoding == "q" || encoding == "Q" {
@@ -57,13 +53,13 @@ func decodeWord(cs, encoding, text string) (string, bool) {
 	}
 	r, err := charset.Reader(cs, strings.NewReader(raw))
 	if err != nil {
-		return "", false
+		return toUTF8(raw)
 	}
 	b, err := io.ReadAll(r)
 	if err != nil {
-		return "", false
+		return toUTF8(raw)
 	}
-	return toUTF8(string(b)), true
+	return toUTF8(string(b))
 }
 
 // decodeQ: RFC 2047 section 4.2; a bad escape stands for itself.
