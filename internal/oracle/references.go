@@ -9,8 +9,8 @@ import (
 type node struct {
 	mail     *mail
 	parent   *node
-	children []*node
-	made     int // order of creation, for dummies that tie
+	children []*node // filled when step (1) is over
+	kids     int     // how many children there will be
 }
 
 // A forest links messages by their ids: steps (1) of REFERENCES.
@@ -20,7 +20,7 @@ type forest struct {
 }
 
 func (f *forest) add(m *mail) *node {
-	n := &node{mail: m, made: len(f.nodes)}
+	n := &node{mail: m}
 	f.nodes = append(f.nodes, n)
 	return n
 }
@@ -48,20 +48,18 @@ func (n *node) hasAncestor(a *node) bool {
 // link makes child a child of parent unless that would close a loop.
 func link(parent, child *node) {
 	// A loop needs child above parent; without children it is above nothing.
-	if parent == child || len(child.children) > 0 && parent.hasAncestor(child) {
+	if parent == child || child.kids > 0 && parent.hasAncestor(child) {
 		return
 	}
 	child.parent = parent
-	parent.children = append(parent.children, child)
+	parent.kids++
 }
 
 func (n *node) unlink() {
-	if n.parent == nil {
-		return
+	if n.parent != nil {
+		n.parent.kids--
+		n.parent = nil
 	}
-	i := slices.Index(n.parent.children, n)
-	n.parent.children = slices.Delete(n.parent.children, i, i+1)
-	n.parent = nil
 }
 
 // buildForest is RFC 5256 section 3, REFERENCES step (1).
@@ -103,6 +101,11 @@ func (box *Mailbox) buildForest() *forest {
 			if last != nil {
 				link(last, n)
 			}
+		}
+	}
+	for _, n := range f.nodes {
+		if n.parent != nil {
+			n.parent.children = append(n.parent.children, n)
 		}
 	}
 	return f
