@@ -14,6 +14,8 @@ const (
 	FlagDeleted                     // \Deleted, maildir T (trashed)
 )
 
+const allFlags = 1<<len(flagLetters) - 1
+
 const flagLetters = "DFPRST"
 
 // String gives the sorted maildir capitals.

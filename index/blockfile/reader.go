@@ -199,6 +199,9 @@ func (r *Reader) corrupt(off int64, what string) error {
 	return &CorruptError{File: r.name, Off: off, What: what}
 }
 
+// Name is the file's path.
+func (r *Reader) Name() string { return r.name }
+
 // Header returns the header page.
 func (r *Reader) Header() Header { return r.header }
 

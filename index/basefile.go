@@ -1,0 +1,259 @@
+package index
+
+import (
+	"errors"
+	"runtime"
+	"strconv"
+	"sync"
+
+	"mailbench/index/blockfile"
+)
+
+const (
+	baseKind    = "index"
+	baseVersion = 1
+	numberBlock = 64 << 10 // rows of a number column that are coded together
+)
+
+// writeBase writes t as base file name.
+func writeBase(fsy FS, name string, id, generation uint64, sum *summary, t *Table) error {
+	meta := le.AppendUint64(nil, id)
+	meta = sum.append(meta)
+	h := blockfile.Header{Kind: baseKind, Version: baseVersion, UIDValidity: t.UIDValidity, Generation: generation, Meta: meta}
+	return blockfile.Create(fsy, name, h, func(w *blockfile.Writer) error {
+		n := t.Len()
+		numbers := func(name string, block func(dst []byte, from, to int) []byte) error {
+			return w.Zstd(name, n, (n+numberBlock-1)/numberBlock, func(i int, dst []byte) []byte {
+				return block(dst, i*numberBlock, min((i+1)*numberBlock, n))
+			})
+		}
+		pool := sync.Pool{New: func() any { return new(keyEncoder) }}
+		err := w.Zstd("key", n, (n+keyBlock-1)/keyBlock, func(i int, dst []byte) []byte {
+			e := pool.Get().(*keyEncoder)
+			defer pool.Put(e)
+			return e.encode(dst, min(keyBlock, n-i*keyBlock), func(k int) []byte { return t.Key(i*keyBlock + k) })
+		})
+		if err != nil {
+			return err
+		}
+		err = numbers("uid", func(dst []byte, from, to int) []byte {
+			prev := uint32(0)
+			for _, u := range t.uid[from:to] {
+				dst = appendUvarint(dst, uint64(u-prev))
+				prev = u
+			}
+			return dst
+		})
+		if err != nil {
+			return err
+		}
+		err = numbers("flags", func(dst []byte, from, to int) []byte {
+			for i := from; i < to; i++ {
+				dst = append(dst, byte(t.flags[i])|t.dir[i]<<6)
+			}
+			return dst
+		})
+		if err != nil {
+			return err
+		}
+		if t.keywords != nil {
+			err = numbers("keywords", func(dst []byte, from, to int) []byte {
+				for _, k := range t.keywords[from:to] {
+					dst = appendUvarint(dst, uint64(k))
+				}
+				return dst
+			})
+			if err != nil {
+				return err
+			}
+		}
+		err = numbers("modseq", func(dst []byte, from, to int) []byte {
+			prev := uint64(0)
+			for _, m := range t.modseq[from:to] {
+				dst = appendUvarint(dst, zigzag(int64(m-prev)))
+				prev = m
+			}
+			return dst
+		})
+		if err != nil || len(t.vanished) == 0 {
+			return err
+		}
+		var v []byte
+		var prev Vanished
+		for _, x := range t.vanished {
+			v = appendUvarint(v, zigzag(int64(x.UID)-int64(prev.UID)))
+			v = appendUvarint(v, x.ModSeq-prev.ModSeq)
+			prev = x
+		}
+		return w.ZstdBytes("vanished", len(t.vanished), v, numberBlock)
+	})
+}
+
+// decodeBaseMeta reads the header page's meta.
+func decodeBaseMeta(name string, h *blockfile.Header) (id uint64, sum summary, err error) {
+	if h.Kind != baseKind || h.Version != baseVersion || len(h.Meta) != 8+summaryLen {
+		return 0, sum, &CorruptError{File: name, What: "not an index of this version"}
+	}
+	c := cursor{b: h.Meta}
+	id = c.uint64()
+	sum.decode(&c)
+	return id, sum, nil
+}
+
+// loadBase reads all of a base file. O(n), on all processors.
+func loadBase(fsy FS, name string, id, generation uint64) (*Table, error) {
+	r, err := blockfile.Open(fsy, name)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	h := r.Header()
+	hid, sum, err := decodeBaseMeta(name, &h)
+	if err != nil {
+		return nil, err
+	}
+	if hid != id || h.Generation != generation {
+		return nil, ErrStale
+	}
+	n := int(sum.messages)
+	bad := func(what string) error { return &CorruptError{File: name, What: what} }
+	t := &Table{UIDValidity: sum.uidValidity, UIDNext: sum.uidNext, HighestModSeq: sum.highestModSeq,
+		uid: make([]uint32, 0, n), flags: make([]Flags, 0, n), dir: make([]uint8, 0, n), modseq: make([]uint64, 0, n)}
+	if err := loadKeys(r, t, n); err != nil {
+		return nil, err
+	}
+	// each decodes one number column, block by block.
+	each := func(name string, need bool, block func(c *cursor)) error {
+		s := r.Section(name)
+		if s == nil {
+			if need {
+				return bad("section " + name + " is missing")
+			}
+			return nil
+		}
+		b, err := s.Reader()
+		if err != nil {
+			return err
+		}
+		var buf []byte
+		for i := range b.Blocks() {
+			if buf, err = b.Block(i, buf[:0]); err != nil {
+				return err
+			}
+			c := cursor{b: buf}
+			for c.off < len(c.b) && !c.bad {
+				block(&c)
+			}
+			if c.bad {
+				return bad("section " + name + " ends too early")
+			}
+		}
+		return nil
+	}
+	var prev uint32
+	err = each("uid", true, func(c *cursor) {
+		if c.off == 0 {
+			prev = 0
+		}
+		prev += uint32(c.uvarint())
+		t.uid = append(t.uid, prev)
+	})
+	if err == nil {
+		err = each("flags", true, func(c *cursor) {
+			x := c.byte()
+			t.flags = append(t.flags, Flags(x&63))
+			t.dir = append(t.dir, x>>6)
+		})
+	}
+	if err == nil {
+		err = each("keywords", false, func(c *cursor) { t.keywords = append(t.keywords, uint32(c.uvarint())) })
+	}
+	var m uint64
+	if err == nil {
+		err = each("modseq", true, func(c *cursor) {
+			if c.off == 0 {
+				m = 0
+			}
+			m += uint64(unzigzag(c.uvarint()))
+			t.modseq = append(t.modseq, m)
+		})
+	}
+	var v Vanished
+	if err == nil {
+		var b []byte
+		if s := r.Section("vanished"); s != nil {
+			b, err = s.ReadAll(nil)
+		}
+		for c := (cursor{b: b}); c.off < len(c.b) && err == nil; {
+			v.UID += uint32(unzigzag(c.uvarint()))
+			v.ModSeq += c.uvarint()
+			t.vanished = append(t.vanished, v)
+			if c.bad {
+				err = bad("section vanished ends too early")
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(t.uid) != n || len(t.flags) != n || len(t.modseq) != n || t.keywords != nil && len(t.keywords) != n {
+		return nil, bad("columns of different lengths")
+	}
+	return t, nil
+}
+
+// loadKeys decodes the names, blocks in parallel.
+func loadKeys(r *blockfile.Reader, t *Table, n int) error {
+	s := r.Section("key")
+	if s == nil {
+		return &CorruptError{File: r.Name(), What: "section key is missing"}
+	}
+	b, err := s.Reader()
+	if err != nil {
+		return err
+	}
+	type part struct {
+		arena []byte
+		off   []uint32
+		err   error
+	}
+	parts := make([]part, b.Blocks())
+	workers := min(runtime.GOMAXPROCS(0), len(parts))
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			var d keyDecoder
+			var buf []byte
+			for i := w; i < len(parts); i += workers {
+				p := &parts[i]
+				if buf, p.err = b.Block(i, buf[:0]); p.err != nil {
+					return
+				}
+				p.arena, p.off, p.err = d.decode(buf, make([]byte, 0, 6*len(buf)), make([]uint32, 0, min(n, keyBlock)))
+			}
+		})
+	}
+	wg.Wait()
+	total := 0
+	for i := range parts {
+		if parts[i].err != nil {
+			if errors.Is(parts[i].err, errKeys) {
+				return &CorruptError{File: r.Name(), What: "block " + strconv.Itoa(i) + " of the names"}
+			}
+			return parts[i].err
+		}
+		total += len(parts[i].arena)
+	}
+	t.keys, t.off = make([]byte, 0, total), make([]uint32, 1, n+1)
+	for i := range parts {
+		at := uint32(len(t.keys))
+		t.keys = append(t.keys, parts[i].arena...)
+		for _, o := range parts[i].off {
+			t.off = append(t.off, at+o)
+		}
+	}
+	if len(t.off) != n+1 {
+		return &CorruptError{File: r.Name(), What: "other number of names than of messages"}
+	}
+	return nil
+}
