@@ -20,6 +20,7 @@ type Config struct {
 	IndexDir   string // where index files live; "" = below the user cache directory
 	Scratch    string // where mail is written; "" = below the user cache directory
 	Designs    []index.Design
+	Names      string // picks from Designs by name, comma-separated; "" = all
 	Rows       string // "default" (also "") or "all"
 	Samples    int    // least number of samples of a row; 0 = 3
 	Metrics    string // "default" (also "") or "all"
@@ -31,8 +32,7 @@ type Config struct {
 // A Runner runs the benchmarks of one Config. Make it with Flags or New.
 type Runner struct {
 	cfg     Config
-	names   string // -designs as given
-	problem error  // found while reading the environment
+	problem error // found while reading the environment
 
 	opened  *fixture
 	openErr error
@@ -73,7 +73,7 @@ func Flags(fs *flag.FlagSet) *Runner {
 	text(&c.Corpus, "corpus", "`what` to run on: synthetic, synthetic:N, a maildir or an mbox")
 	text(&c.IndexDir, "index-dir", "`directory` of the index files")
 	text(&c.Scratch, "scratch", "`directory` in which mail is written")
-	text(&r.names, "designs", "comma-separated `names` of the designs to run")
+	text(&c.Names, "designs", "comma-separated `names` of the designs to run")
 	text(&c.Rows, "rows", "`which` rows: default or all")
 	text(&c.Metrics, "metrics", "`which` metrics: default or all")
 	boolean(&c.DropCaches, "drop-caches", "let cold rows drop the caches of the whole machine")
@@ -148,15 +148,15 @@ func (r *Runner) pickDesigns() error {
 	if len(c.Designs) > 0 {
 		known = c.Designs
 	}
-	if r.names == "" {
+	if c.Names == "" {
 		c.Designs = known
 		return nil
 	}
 	c.Designs = nil
-	for name := range strings.SplitSeq(r.names, ",") {
+	for name := range strings.SplitSeq(c.Names, ",") {
 		d, ok := known.Lookup(strings.TrimSpace(name))
 		if !ok {
-			return fmt.Errorf("-designs %s: no design %q (there are %s)", r.names, name, strings.Join(known.Names(), ", "))
+			return fmt.Errorf("-designs %s: no design %q (there are %s)", c.Names, name, strings.Join(known.Names(), ", "))
 		}
 		c.Designs = append(c.Designs, d)
 	}

@@ -13,6 +13,7 @@ import (
 	"mailbench/corpus"
 	"mailbench/corpus/source"
 	"mailbench/index"
+	"mailbench/internal/bar"
 	"mailbench/internal/temp"
 )
 
@@ -61,7 +62,7 @@ func (r *Runner) openSynthetic() (*fixture, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := corpus.Cached(context.Background(), filepath.Join(r.cfg.CacheDir, "corpus"), spec, "maildir", newBar())
+	made, err := corpus.Cached(context.Background(), filepath.Join(r.cfg.CacheDir, "corpus"), spec, "maildir", bar.New())
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,5 @@
-package suite
+// Package bar shows progress on the terminal.
+package bar
 
 import (
 	"os"
@@ -15,8 +16,8 @@ type bar struct {
 	p   *progressbar.ProgressBar
 }
 
-// newBar returns a bar on /dev/tty, or nil without a terminal.
-func newBar() corpus.Progress {
+// New returns a bar on /dev/tty, or nil without a terminal.
+func New() corpus.Progress {
 	tty, err := os.OpenFile("/dev/tty", os.O_WRONLY, 0)
 	if err != nil {
 		return nil

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"mailbench/index"
+	"mailbench/internal/explain"
+	"mailbench/maildir"
+)
+
+func explainCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "explain",
+		Usage:     "say why a message is threaded and sorted where it is: one JSON object per message",
+		ArgsUsage: "PATH [UID...]",
+		Description: "Example: mailbench explain -header Received -header List-Id ~/Mail/lkml 17 42\n" +
+			"A header that is absent is null; one that is not UTF-8 is {\"b64\": ...}.",
+		Flags: mailboxFlags(&cli.StringSliceFlag{Name: "header", Usage: "add the field `NAME` (may be repeated)"}),
+		Action: func(c *cli.Context) error {
+			if !c.Args().Present() {
+				return fmt.Errorf("explain: want a PATH (see mailbench explain --help)")
+			}
+			want := map[uint32]bool{}
+			for _, a := range c.Args().Tail() {
+				uid, err := strconv.ParseUint(a, 10, 32)
+				if err != nil || uid == 0 {
+					return fmt.Errorf("explain: %q is no UID", a)
+				}
+				want[uint32(uid)] = true
+			}
+			o, err := indexOptions(c)
+			if err != nil {
+				return err
+			}
+			return onMailbox(c, c.Args().First(), false, func(m *mailbox) error {
+				return explainAll(c, m, want, explain.Options{Headers: c.StringSlice("header"), Compat: o.Compat})
+			})
+		},
+	}
+}
+
+func explainAll(c *cli.Context, m *mailbox, want map[uint32]bool, o explain.Options) error {
+	var l index.Listing
+	if err := m.src.List(&l); err != nil {
+		return err
+	}
+	entries := make(map[string]*index.Entry, len(l.Entries))
+	for i := range l.Entries {
+		entries[l.Entries[i].Key] = &l.Entries[i]
+	}
+	words := map[byte]string{}
+	if m.src.Kind() == "maildir" {
+		var err error
+		if words, err = maildir.Keywords(m.src.Path()); err != nil {
+			return err
+		}
+	}
+	w := bufio.NewWriter(c.App.Writer)
+	enc := json.NewEncoder(w)
+	all := len(want) == 0
+	var bad error
+	err := m.mb.Messages(func(msg index.Message) bool {
+		e := entries[msg.Key]
+		if !all && !want[msg.UID] || e == nil { // nil: expunged since the sync
+			return true
+		}
+		delete(want, msg.UID)
+		x, err := explain.Explain(m.src, e, msg, keywordNames(msg.Keywords, words), o)
+		if err == nil {
+			err = enc.Encode(x)
+		}
+		bad = err
+		return err == nil
+	})
+	if err = cmp.Or(err, bad, w.Flush()); err != nil {
+		return err
+	}
+	for uid := range want {
+		return fmt.Errorf("explain: %s has no UID %d", m.src.Path(), uid)
+	}
+	return nil
+}
+
+// keywordNames gives the names of the keyword letters in bits, the letter
+// itself where dovecot-keywords does not know it.
+func keywordNames(bits uint32, words map[byte]string) []string {
+	names := []string{}
+	for i := range 26 {
+		if bits>>i&1 == 0 {
+			continue
+		}
+		letter := byte('a' + i)
+		if name := words[letter]; name != "" {
+			names = append(names, name)
+		} else {
+			names = append(names, string(letter))
+		}
+	}
+	return names
+}

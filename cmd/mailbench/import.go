@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"mailbench/index"
+)
+
+// importCommand makes a maildir of any source: the form in which the eight
+// operations were measured in 2003.
+func importCommand() *cli.Command {
+	return &cli.Command{
+		Name: "import", Usage: "write the messages of a mailbox as a new maildir", ArgsUsage: "PATH MAILDIR",
+		Description: "Message n becomes the n-th file in name order; the time of each file is its INTERNALDATE.\n" +
+			"Example: mailbench corpus import lkml.mbox.zst ./lkml",
+		Flags: []cli.Flag{&cli.StringFlag{Name: "dialect", Value: "mboxrd", Usage: "of an mbox: mboxrd, mboxo, mboxcl, mboxcl2"}},
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 2 {
+				return fmt.Errorf("corpus import: want PATH and MAILDIR, got %d arguments", c.NArg())
+			}
+			src, err := openSource(c, c.Args().First())
+			if err != nil {
+				return err
+			}
+			defer src.Close()
+			return importMaildir(c, src, c.Args().Get(1))
+		},
+	}
+}
+
+func importMaildir(c *cli.Context, src index.Source, dir string) error {
+	if _, err := os.Lstat(dir); err == nil {
+		return fmt.Errorf("corpus import: %s exists", dir)
+	}
+	var l index.Listing
+	if err := src.List(&l); err != nil {
+		return err
+	}
+	src.Order(l.Entries)
+	for _, sub := range []string{"cur", "new", "tmp"} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
+			return err
+		}
+	}
+	// Names must sort in the order of the mailbox even where its dates do
+	// not, so seconds and microseconds count the messages.
+	const first = 1_000_000_000
+	for i := range l.Entries {
+		e := &l.Entries[i]
+		msg, err := src.ReadMessage(e, nil)
+		if err != nil {
+			return fmt.Errorf("%s: message %d: %w", src.Path(), i+1, err)
+		}
+		internal := e.MTime
+		if !e.MTimeOK {
+			if _, internal, err = src.Stat(e); err != nil {
+				return fmt.Errorf("%s: message %d: %w", src.Path(), i+1, err)
+			}
+		}
+		name := filepath.Join(dir, "cur", fmt.Sprintf("%d.M%06dP1.import,S=%d:2,%s", first+i/1000, i%1000, len(msg), imapFlags(e.Flags)))
+		if err := os.WriteFile(name, msg, 0o644); err != nil {
+			return err
+		}
+		t := time.Unix(internal, 0)
+		if err := os.Chtimes(name, t, t); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(c.App.Writer, "%d messages\n", len(l.Entries))
+	return err
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+
+	"mailbench/index"
+	mailsort "mailbench/sort"
+	"mailbench/thread"
+)
+
+func indexCommand() *cli.Command {
+	sub := func(name, usage, example string, action func(*cli.Context, *mailbox) error) *cli.Command {
+		return &cli.Command{
+			Name: name, Usage: usage, ArgsUsage: "PATH",
+			Description: "Example: " + example,
+			Flags:       mailboxFlags(),
+			Action: func(c *cli.Context) error {
+				return withMailbox(c, true, func(m *mailbox) error { return action(c, m) })
+			},
+		}
+	}
+	return &cli.Command{
+		Name:  "index",
+		Usage: "build, describe, check or compact the index of a mailbox",
+		Description: "The index lies in -index-dir, by default below the user's cache directory.\n" +
+			"Example: mailbench index build -fields envelope ~/Mail/lkml",
+		Subcommands: []*cli.Command{
+			sub("build", "bring the index up to date and cache what THREAD and SORT read", "mailbench index build ~/Mail/lkml", buildIndex),
+			sub("info", "print the bytes of every file and column", "mailbench index info ~/Mail/lkml", indexInfo),
+			checkCommand(),
+			sub("compact", "rewrite the files without dead records", "mailbench index compact ~/Mail/lkml", compactIndex),
+		},
+	}
+}
+
+func buildIndex(c *cli.Context, m *mailbox) error {
+	if _, err := m.mb.Thread(thread.References, index.Search{}); err != nil {
+		return err
+	}
+	for _, keys := range []string{"date", "subject"} {
+		crit, err := mailsort.ParseCriteria(keys)
+		if err != nil {
+			return err
+		}
+		if _, err := m.mb.Sort(crit, index.Search{}); err != nil {
+			return err
+		}
+	}
+	return indexInfo(c, m)
+}
+
+func indexInfo(c *cli.Context, m *mailbox) error {
+	st := m.mb.Status()
+	fmt.Fprintf(c.App.Writer, "index %s\nuidvalidity %d\nuidnext %d\nmessages %d\ngeneration %d\n\n",
+		m.dir, st.UIDValidity, st.UIDNext, st.Messages, st.Generation)
+	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "file\tpart\tbytes\trows\tB/msg\t")
+	var total int64
+	for _, s := range m.mb.Stats() {
+		if s.Part == "" {
+			total += s.Bytes
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%.2f\t\n", s.Name, s.Part, s.Bytes, s.Rows, perMessage(s.Bytes, st.Messages))
+	}
+	fmt.Fprintf(w, "all\t\t%d\t%d\t%.2f\t\n", total, st.Messages, perMessage(total, st.Messages))
+	return w.Flush()
+}
+
+func perMessage(bytes int64, messages int) float64 {
+	return float64(bytes) / float64(max(messages, 1))
+}
+
+func compactIndex(c *cli.Context, m *mailbox) error {
+	before := fileBytes(m.mb.Stats())
+	if err := m.mb.Compact(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(c.App.Writer, "%d bytes before, %d after\n", before, fileBytes(m.mb.Stats()))
+	return err
+}
+
+func fileBytes(stats []index.FileStat) (n int64) {
+	for _, s := range stats {
+		if s.Part == "" {
+			n += s.Bytes
+		}
+	}
+	return n
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mailbench/corpus/source"
+	"mailbench/index"
+	"mailbench/index/designs"
+	"mailbench/mbox"
+)
+
+// mailboxFlags are the flags of every command that opens a mailbox.
+func mailboxFlags(more ...cli.Flag) []cli.Flag {
+	return append(more,
+		&cli.StringFlag{Name: "design", Value: "column", Usage: "index design to use: " + strings.Join(designs.Names(), ", ")},
+		&cli.StringFlag{Name: "index-dir", Usage: "`DIR`ectory of the index files (default: a temporary one, removed afterwards)"},
+		&cli.StringFlag{Name: "uidlist", Usage: "adopt the UIDs of this dovecot-uidlist `FILE` (default: the maildir's own; none: adopt nothing)"},
+		&cli.StringFlag{Name: "dialect", Value: "mboxrd", Usage: "of an mbox: mboxrd, mboxo, mboxcl, mboxcl2"},
+		&cli.StringFlag{Name: "compat", Value: "rfc", Usage: "whose reading to follow where they differ: rfc, dovecot"},
+		&cli.StringFlag{Name: "fields", Value: "thread", Usage: "what to cache: thread, envelope"},
+		&cli.StringFlag{Name: "answers", Value: "stored", Usage: "whether trees and orders are kept: stored, computed"},
+	)
+}
+
+// A mailbox is an opened source and its index.
+type mailbox struct {
+	src  index.Source
+	mb   index.Mailbox
+	dir  string
+	temp bool // dir goes when the mailbox is closed
+}
+
+// onlyPath returns the command's one argument.
+func onlyPath(c *cli.Context) (string, error) {
+	if c.NArg() != 1 {
+		return "", fmt.Errorf("%s: want one PATH, got %d arguments (see mailbench %s --help)", c.Command.FullName(), c.NArg(), c.Command.FullName())
+	}
+	return c.Args().First(), nil
+}
+
+// openSource opens the mail at path as the flags say.
+func openSource(c *cli.Context, path string) (index.Source, error) {
+	o := source.Options{}
+	if name := c.String("dialect"); name != "" {
+		d, err := mbox.ParseDialect(name)
+		if err != nil {
+			return nil, fmt.Errorf("-dialect: %w", err)
+		}
+		o.Dialect = d
+	}
+	var err error
+	if o.TempDir, err = cacheDir("tmp"); err != nil {
+		return nil, err
+	}
+	return source.Open(path, o)
+}
+
+// openMailbox opens the mail at path and its index, not yet synced.
+func openMailbox(c *cli.Context, path string, keep bool) (*mailbox, error) {
+	o, err := indexOptions(c)
+	if err != nil {
+		return nil, err
+	}
+	d, ok := designs.Lookup(c.String("design"))
+	if !ok {
+		return nil, fmt.Errorf("-design: no design %q (there are %s)", c.String("design"), strings.Join(designs.Names(), ", "))
+	}
+	m := &mailbox{}
+	if m.src, err = openSource(c, path); err != nil {
+		return nil, err
+	}
+	if err := m.pickDir(c.String("index-dir"), path, d.Name(), keep); err != nil {
+		m.src.Close()
+		return nil, err
+	}
+	if m.mb, err = d.Open(index.Config{Dir: m.dir, Source: m.src, Options: o}); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	return m, nil
+}
+
+// pickDir chooses where the index lies: as the user says, or for good below
+// the cache directory, or in a directory that goes again.
+func (m *mailbox) pickDir(flag, path, design string, keep bool) (err error) {
+	switch {
+	case flag != "":
+		m.dir = flag
+	case keep:
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return err
+		}
+		m.dir, err = cacheDir("index", design, strings.ReplaceAll(strings.Trim(abs, "/"), "/", "%"))
+		return err
+	default:
+		base, err := cacheDir("tmp")
+		if err != nil {
+			return err
+		}
+		m.temp = true
+		m.dir, err = os.MkdirTemp(base, "index-")
+		return err
+	}
+	return os.MkdirAll(m.dir, 0o755)
+}
+
+// cacheDir makes a directory below the user's cache directory: never the
+// temporary directory, which is often in memory.
+func cacheDir(parts ...string) (string, error) {
+	base, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("no cache directory: %w (set XDG_CACHE_HOME)", err)
+	}
+	dir := filepath.Join(append([]string{base, "mailbench"}, parts...)...)
+	return dir, os.MkdirAll(dir, 0o755)
+}
+
+func indexOptions(c *cli.Context) (o index.Options, err error) {
+	if o.Fields, err = oneOf(c, "fields", "thread", "envelope"); err != nil {
+		return o, err
+	}
+	if o.Answers, err = oneOf(c, "answers", "stored", "computed"); err != nil {
+		return o, err
+	}
+	compat, err := oneOf(c, "compat", "rfc", "dovecot")
+	if compat == "dovecot" {
+		o.Compat = index.CompatDovecot
+	}
+	if o.UIDList = c.String("uidlist"); o.UIDList != "" && o.UIDList != "none" {
+		if _, serr := os.Stat(o.UIDList); serr != nil {
+			err = errors.Join(err, fmt.Errorf("-uidlist: %w", serr))
+		}
+	}
+	return o, err
+}
+
+func oneOf(c *cli.Context, name string, values ...string) (string, error) {
+	got := c.String(name)
+	for _, v := range values {
+		if got == v {
+			return v, nil
+		}
+	}
+	return "", fmt.Errorf("-%s %s: want %s", name, got, strings.Join(values, " or "))
+}
+
+// Close closes index and mail, and removes a temporary index.
+func (m *mailbox) Close() error {
+	var errs []error
+	if m.mb != nil {
+		errs = append(errs, m.mb.Close())
+	}
+	errs = append(errs, m.src.Close())
+	if m.temp {
+		errs = append(errs, os.RemoveAll(m.dir))
+	}
+	return errors.Join(errs...)
+}
+
+// withMailbox opens, syncs, runs fn and closes.
+func withMailbox(c *cli.Context, keep bool, fn func(*mailbox) error) error {
+	path, err := onlyPath(c)
+	if err != nil {
+		return err
+	}
+	return onMailbox(c, path, keep, fn)
+}
+
+func onMailbox(c *cli.Context, path string, keep bool, fn func(*mailbox) error) error {
+	m, err := openMailbox(c, path, keep)
+	if err != nil {
+		return err
+	}
+	if _, err = m.mb.Sync(); err == nil {
+		err = fn(m)
+	}
+	if cerr := m.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}

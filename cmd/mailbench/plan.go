@@ -1,0 +1,31 @@
+package main
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"mailbench/suite"
+)
+
+func planCommand() *cli.Command {
+	var cfg suite.Config
+	var names string
+	return &cli.Command{
+		Name:  "plan",
+		Usage: "print what a benchmark run will do: rows, time, bytes written, privileges, skipped rows and why",
+		Description: "The flags are those of the benchmarks.\n" +
+			"Example: mailbench plan -corpus synthetic:367918 -rows all",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "corpus", EnvVars: []string{"MAILBENCH_CORPUS"}, Destination: &cfg.Corpus, Usage: "what to run on"},
+			&cli.StringFlag{Name: "designs", EnvVars: []string{"MAILBENCH_DESIGNS"}, Destination: &names, Usage: "comma-separated designs"},
+			&cli.StringFlag{Name: "rows", EnvVars: []string{"MAILBENCH_ROWS"}, Destination: &cfg.Rows, Usage: "default or all"},
+			&cli.StringFlag{Name: "index-dir", EnvVars: []string{"MAILBENCH_INDEX_DIR"}, Destination: &cfg.IndexDir, Usage: "directory of the index files"},
+			&cli.StringFlag{Name: "scratch", EnvVars: []string{"MAILBENCH_SCRATCH"}, Destination: &cfg.Scratch, Usage: "directory in which mail is written"},
+			&cli.IntFlag{Name: "samples", EnvVars: []string{"MAILBENCH_SAMPLES"}, Destination: &cfg.Samples, Usage: "least number of samples of a row"},
+			&cli.BoolFlag{Name: "drop-caches", EnvVars: []string{"MAILBENCH_DROP_CACHES"}, Destination: &cfg.DropCaches, Usage: "let cold rows drop the caches of the machine"},
+		},
+		Action: func(c *cli.Context) error {
+			cfg.Names = names
+			return suite.Plan(c.App.Writer, cfg)
+		},
+	}
+}
