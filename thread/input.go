@@ -29,6 +29,9 @@ type Scratch struct {
 	nodeOf []int32 // by row
 	lct    linkCut
 	steps  int64 // walked upwards in this Build
+	budget int64 // of steps
+	// testBudget, when positive, takes the place of walkBudget in tests.
+	testBudget int64
 
 	// from step (3) on, by tree node: rows, then dummies
 	up    []int32 // parent, -1 root

@@ -1,10 +1,8 @@
 package thread
 
 import (
+	"hash/maphash"
 	"math/bits"
-	"math/rand/v2"
-
-	"github.com/cespare/xxhash/v2"
 )
 
 // An Interner gives equal byte strings equal dense numbers 0, 1, 2, ... in the
@@ -12,19 +10,18 @@ import (
 // hash, number) over one arena of bytes; strings with equal hashes are compared,
 // so no two strings ever share a number.
 //
-// The hash is xxhash64 of the string followed, in effect, by a mix with a random
-// seed of the Interner; seeds differ between processes, but xxhash is no MAC, so
-// somebody who crafts strings that collide in all 64 bits before the seed enters
-// can still make probes long. The seed therefore enters first: the hash state is
-// seeded (xxhash.NewWithSeed), which changes every multiplication.
+// The hash is the runtime's (hash/maphash), keyed at random for each Interner.
+// xxhash with a random seed would not do: flipping the top bit of one of its
+// 64-bit inputs and undoing that in the next block collides for half of all
+// seeds, so whoever writes message ids could make every probe long. Numbers do
+// not depend on the key.
 //
-// Numbers of an Interner are valid until Reset. Not for concurrent use.
+// Numbers are valid until Reset. Not for concurrent use.
 type Interner struct {
 	cells []cell
 	off   []uint32 // off[i]:off[i+1] is string i
 	data  []byte
-	seed  uint64
-	d     xxhash.Digest
+	seed  maphash.Seed
 	mask  uint64 // of the hash, for tests: all ones
 }
 
@@ -34,13 +31,9 @@ type cell struct {
 }
 
 // NewInterner returns an Interner with room for n strings of bytes bytes
-// together, and a random seed. Both may be 0; it grows.
-func NewInterner(n, bytes int) *Interner { return NewInternerSeed(n, bytes, rand.Uint64()) }
-
-// NewInternerSeed is NewInterner with a given seed, for repeatable timing.
-// Numbers do not depend on the seed.
-func NewInternerSeed(n, bytes int, seed uint64) *Interner {
-	t := &Interner{seed: seed, mask: ^uint64(0)}
+// together. Both may be 0; it grows.
+func NewInterner(n, bytes int) *Interner {
+	t := &Interner{seed: maphash.MakeSeed(), mask: ^uint64(0)}
 	t.off = make([]uint32, 1, n+1)
 	t.data = make([]byte, 0, bytes)
 	t.cells = make([]cell, tableSize(n))
@@ -64,7 +57,7 @@ func (t *Interner) Bytes(id int32) []byte {
 // Arena returns all strings: string i is data[off[i]:off[i+1]]. Read only.
 func (t *Interner) Arena() (data []byte, off []uint32) { return t.data, t.off }
 
-// Reset forgets all strings and keeps the memory and the seed.
+// Reset forgets all strings and keeps the memory and the key.
 func (t *Interner) Reset() {
 	clear(t.cells)
 	t.off = t.off[:1]
@@ -117,9 +110,7 @@ func (t *Interner) find(h uint64, b []byte) int {
 func (t *Interner) home(h uint64) int { return int(uint32(h)) & (len(t.cells) - 1) }
 
 func (t *Interner) sum(b []byte) uint64 {
-	t.d.ResetWithSeed(t.seed)
-	_, _ = t.d.Write(b)
-	return t.d.Sum64() & t.mask
+	return maphash.Bytes(t.seed, b) & t.mask
 }
 
 // rehash doubles the table.

@@ -9,7 +9,10 @@ func (sc *Scratch) link(in *Input) {
 	clear(sc.kids)
 	sc.nodeOf = sized(sc.nodeOf, in.N)
 	sc.lct.on = false
-	budget := walkBudget(in)
+	sc.budget = walkBudget(in)
+	if sc.testBudget > 0 {
+		sc.budget = sc.testBudget
+	}
 	nodes := int32(in.NumIDs)
 	parent := sc.parent
 	for row := range int32(in.N) {
@@ -29,7 +32,7 @@ func (sc *Scratch) link(in *Input) {
 		last := int32(-1)
 		for _, id := range refs {
 			if last >= 0 && parent[id] < 0 {
-				sc.adopt(last, id, budget)
+				sc.adopt(last, id)
 			}
 			last = id
 		}
@@ -44,7 +47,7 @@ func (sc *Scratch) link(in *Input) {
 				}
 			}
 			if last >= 0 {
-				sc.adopt(last, self, budget)
+				sc.adopt(last, self)
 			}
 		}
 	}
@@ -53,35 +56,14 @@ func (sc *Scratch) link(in *Input) {
 }
 
 // walkBudget is how many steps upwards Build takes before it changes to
-// link-cut trees. Real mail needs about 0.1 per reference.
+// link-cut trees. Real mail needs 0.01 per reference.
 func walkBudget(in *Input) int64 { return 16*int64(len(in.Ref)+in.N) + 4096 }
 
 // adopt makes p the parent of c, which has none, unless c is the root of p's
 // tree: then the link would close a loop.
-func (sc *Scratch) adopt(p, c int32, budget int64) {
-	if p == c {
+func (sc *Scratch) adopt(p, c int32) {
+	if p == c || (sc.kids[c] != 0 && sc.root(p) == c) {
 		return
-	}
-	if sc.kids[c] != 0 {
-		if sc.lct.on {
-			if sc.lct.root(p) == c {
-				return
-			}
-		} else {
-			x := p
-			n := int64(0)
-			for x >= 0 && x != c {
-				x = sc.parent[x]
-				n++
-			}
-			sc.steps += n
-			if x == c {
-				// Sets lct.on for the rest of this Build if it gets too much.
-				sc.checkBudget(budget)
-				return
-			}
-			sc.checkBudget(budget)
-		}
 	}
 	sc.parent[c] = p
 	sc.kids[p] = 1
@@ -90,8 +72,18 @@ func (sc *Scratch) adopt(p, c int32, budget int64) {
 	}
 }
 
-func (sc *Scratch) checkBudget(budget int64) {
-	if sc.steps > budget {
+// root returns the root of x's tree, by walking as long as that is cheap.
+func (sc *Scratch) root(x int32) int32 {
+	if sc.lct.on {
+		return sc.lct.root(x)
+	}
+	n := int64(0)
+	for sc.parent[x] >= 0 {
+		x = sc.parent[x]
+		n++
+	}
+	if sc.steps += n; sc.steps > sc.budget {
 		sc.lct.start(sc.parent)
 	}
+	return x
 }
