@@ -31,22 +31,27 @@ const (
 	Dovecot               // as Dovecot 2.3.19 answers
 )
 
+// Keys is what THREAD and SORT compare of one message.
+type Keys struct {
+	ID          string   // normalised Message-ID, "" when there is no valid one
+	Refs        []string // References, else the first id of In-Reply-To
+	Sent        int64    // sent date, RFC 5256 section 2.2
+	Subject     string   // base subject under i;unicode-casemap
+	Reply       bool     // the base subject lost a reply or forward marker
+	From        string   // addr-mailbox of the first address, casemapped
+	To          string
+	Cc          string
+	DisplayFrom string // RFC 5957 display name, casemapped
+	DisplayTo   string
+}
+
 // A mail is one parsed message.
 type mail struct {
-	uid      uint32
-	seq      int // sequence number - 1: the last tie-break everywhere
-	arrival  int64
-	sent     int64 // RFC 5256 section 2.2
-	size     int64
-	id       string   // normalised Message-ID, "" when there is no valid one
-	refs     []string // References, else the first id of In-Reply-To
-	subject  string   // base subject under i;unicode-casemap
-	reply    bool     // the base subject lost a reply or forward marker
-	from     string   // addr-mailbox of the first address, casemapped
-	to       string
-	cc       string
-	dispFrom string // RFC 5957 display name, casemapped
-	dispTo   string
+	uid     uint32
+	seq     int // sequence number - 1: the last tie-break everywhere
+	arrival int64
+	size    int64
+	Keys
 }
 
 // A Mailbox holds parsed messages in sequence order.
@@ -64,40 +69,43 @@ func New(msgs []Message, c Compat) *Mailbox {
 	return box
 }
 
+// Keys returns what is compared of the message with sequence number i+1.
+func (box *Mailbox) Keys(i int) Keys { return box.mails[i].Keys }
+
 func (c Compat) parse(msg Message, seq int) *mail {
 	f := fields(msg.Header)
 	m := &mail{uid: msg.UID, seq: seq, arrival: msg.InternalDate, size: msg.RFC822Size}
 
 	// RFC 5256 section 2.2: the Date field in UTC, else INTERNALDATE.
-	m.sent = msg.InternalDate
+	m.Sent = msg.InternalDate
 	if t, ok := c.parseDate(f["date"]); ok {
-		m.sent = t
+		m.Sent = t
 	}
 	// compat: to Dovecot the second 0 means "no Date".
-	if c == Dovecot && m.sent == 0 {
-		m.sent = msg.InternalDate
+	if c == Dovecot && m.Sent == 0 {
+		m.Sent = msg.InternalDate
 	}
 
 	// RFC 5256 section 3, REFERENCES step (1)(A).
 	if ids := c.messageIDs(f["message-id"]); len(ids) > 0 {
-		m.id = ids[0]
+		m.ID = ids[0]
 	}
-	m.refs = c.messageIDs(f["references"])
+	m.Refs = c.messageIDs(f["references"])
 	// compat: Debian's fix for CVE-2026-40014 drops ids behind the 1000th. (It
 	// also cuts chains after some 1000 levels; that is not done here.)
-	if c == Dovecot && len(m.refs) > 1000 {
-		m.refs = m.refs[:1000]
+	if c == Dovecot && len(m.Refs) > 1000 {
+		m.Refs = m.Refs[:1000]
 	}
-	if len(m.refs) == 0 {
+	if len(m.Refs) == 0 {
 		if ids := c.messageIDs(f["in-reply-to"]); len(ids) > 0 {
-			m.refs = ids[:1]
+			m.Refs = ids[:1]
 		}
 	}
 
-	m.subject, m.reply = c.subjectKey(f["subject"])
-	m.from, m.dispFrom = c.addressKeys(f["from"])
-	m.to, m.dispTo = c.addressKeys(f["to"])
-	m.cc, _ = c.addressKeys(f["cc"])
+	m.Subject, m.Reply = c.subjectKey(f["subject"])
+	m.From, m.DisplayFrom = c.addressKeys(f["from"])
+	m.To, m.DisplayTo = c.addressKeys(f["to"])
+	m.Cc, _ = c.addressKeys(f["cc"])
 	return m
 }
 

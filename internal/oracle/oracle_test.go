@@ -286,8 +286,8 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, c := range []Compat{RFC, Dovecot} {
 			m := c.parse(Message{Header: b}, 0)
-			if strings.ContainsAny(m.id, "<> \t\n") && c == RFC {
-				t.Errorf("id %q", m.id)
+			if strings.ContainsAny(m.ID, "<> \t\n") && c == RFC {
+				t.Errorf("id %q", m.ID)
 			}
 		}
 	})

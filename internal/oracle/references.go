@@ -71,9 +71,9 @@ func (box *Mailbox) buildForest() *forest {
 		// Message-ID header line does not contain a valid Message ID, then
 		// assign a unique Message ID to this message." The same for the second
 		// and later messages of one id.
-		if m.id == "" {
+		if m.ID == "" {
 			own[i] = f.add(m)
-		} else if n := f.lookup(m.id); n.mail == nil {
+		} else if n := f.lookup(m.ID); n.mail == nil {
 			n.mail, own[i] = m, n
 		} else {
 			own[i] = f.add(m)
@@ -81,7 +81,7 @@ func (box *Mailbox) buildForest() *forest {
 		// (A) Using the Message IDs in the message's references, link the
 		// corresponding messages together as parent/child.
 		var last *node
-		for _, id := range m.refs {
+		for _, id := range m.Refs {
 			n := f.lookup(id)
 			// "If a message already has a parent, don't change the existing
 			// link." "Do not create a parent/child link if creating that link
@@ -191,7 +191,7 @@ func (n *node) eldest() *mail {
 
 // compareSent: RFC 5256 section 2.2, by sent date; exact ties by sequence number.
 func compareSent(a, b *mail) int {
-	return cmp.Or(cmp.Compare(a.sent, b.sent), cmp.Compare(a.seq, b.seq))
+	return cmp.Or(cmp.Compare(a.Sent, b.Sent), cmp.Compare(a.seq, b.seq))
 }
 
 func sortSiblings(s []*node) {
@@ -225,7 +225,7 @@ func mergeSubjects(root *node) {
 	for _, n := range root.children {
 		// (i) The subject of this thread is the base subject of the message,
 		// or of its first child if it is a dummy.
-		subject := n.eldest().subject
+		subject := n.eldest().Subject
 		// (ii) If the thread subject is empty, skip this message.
 		if subject == "" {
 			continue
@@ -236,7 +236,7 @@ func mergeSubjects(root *node) {
 		// is a dummy, OR the message in the table is a reply or forward and
 		// the current message is not, then replace it.
 		t := table[subject]
-		if t == nil || t.mail != nil && (n.mail == nil || t.mail.reply && !n.mail.reply) {
+		if t == nil || t.mail != nil && (n.mail == nil || t.mail.Reply && !n.mail.Reply) {
 			table[subject] = n
 		}
 	}
@@ -249,7 +249,7 @@ func mergeSubjects(root *node) {
 			continue
 		}
 		// (i), (ii), (iii) as above.
-		subject := n.eldest().subject
+		subject := n.eldest().Subject
 		if subject == "" {
 			continue
 		}
@@ -266,7 +266,7 @@ func mergeSubjects(root *node) {
 			// and then delete the current message.
 			t.children = append(t.children, n.children...)
 			gone[n] = true
-		case t.mail == nil, n.mail.reply && !t.mail.reply:
+		case t.mail == nil, n.mail.Reply && !t.mail.Reply:
 			// If the message in the subject table is a dummy and the current
 			// message is not, or if the current message is a reply or forward
 			// and the message in the subject table is not, make the current

@@ -25,7 +25,7 @@ func (box *Mailbox) Refs() string {
 		if n.mail != nil {
 			t.uid = n.mail.uid
 		}
-		n.walk(func(m *mail) { t.latest = max(t.latest, m.sent) })
+		n.walk(func(m *mail) { t.latest = max(t.latest, m.Sent) })
 		if n.children = pruned(n.children); n.mail != nil || len(n.children) > 0 {
 			threads = append(threads, t)
 		}

@@ -11,14 +11,14 @@ import (
 // the display keys. Strings compare as octets of i;unicode-casemap.
 var sortKeys = map[string]func(a, b *mail) int{
 	"arrival":     func(a, b *mail) int { return cmp.Compare(a.arrival, b.arrival) },
-	"cc":          func(a, b *mail) int { return strings.Compare(a.cc, b.cc) },
-	"date":        func(a, b *mail) int { return cmp.Compare(a.sent, b.sent) },
-	"from":        func(a, b *mail) int { return strings.Compare(a.from, b.from) },
+	"cc":          func(a, b *mail) int { return strings.Compare(a.Cc, b.Cc) },
+	"date":        func(a, b *mail) int { return cmp.Compare(a.Sent, b.Sent) },
+	"from":        func(a, b *mail) int { return strings.Compare(a.From, b.From) },
 	"size":        func(a, b *mail) int { return cmp.Compare(a.size, b.size) },
-	"subject":     func(a, b *mail) int { return strings.Compare(a.subject, b.subject) },
-	"to":          func(a, b *mail) int { return strings.Compare(a.to, b.to) },
-	"displayfrom": func(a, b *mail) int { return strings.Compare(a.dispFrom, b.dispFrom) },
-	"displayto":   func(a, b *mail) int { return strings.Compare(a.dispTo, b.dispTo) },
+	"subject":     func(a, b *mail) int { return strings.Compare(a.Subject, b.Subject) },
+	"to":          func(a, b *mail) int { return strings.Compare(a.To, b.To) },
+	"displayfrom": func(a, b *mail) int { return strings.Compare(a.DisplayFrom, b.DisplayFrom) },
+	"displayto":   func(a, b *mail) int { return strings.Compare(a.DisplayTo, b.DisplayTo) },
 }
 
 // Sort answers SORT with the UIDs in order; see the function Sort.
@@ -68,14 +68,14 @@ func (box *Mailbox) OrderedSubject() string {
 	// date."
 	mails := slices.Clone(box.mails)
 	slices.SortFunc(mails, func(a, b *mail) int {
-		return cmp.Or(strings.Compare(a.subject, b.subject), compareSent(a, b))
+		return cmp.Or(strings.Compare(a.Subject, b.Subject), compareSent(a, b))
 	})
 	// "The messages are then split into separate threads, with each thread
 	// containing messages with the same base subject text." All but the first
 	// are children of the first, siblings of one another.
 	var threads []*node
 	for i, m := range mails {
-		if i > 0 && m.subject == mails[i-1].subject {
+		if i > 0 && m.Subject == mails[i-1].Subject {
 			first := threads[len(threads)-1]
 			first.children = append(first.children, &node{mail: m})
 			continue
