@@ -316,7 +316,7 @@ func (p *addressParser) route() bool {
 
 // addrSpec reads local-part "@" domain, or something without an "@".
 func (p *addressParser) addrSpec() result {
-	p.commentEnd = 0
+	p.commentOff, p.commentEnd = 0, 0
 	quoted := p.peek() == '"'
 	mark := len(p.buf)
 	r := p.localPart()
@@ -331,11 +331,11 @@ func (p *addressParser) addrSpec() result {
 		}
 		domain = true
 	}
+	// RFC 822 mailers wrote "joe@x (Joe)".
+	name := len(p.buf)
+	p.buf = p.appendComment(p.buf)
 	switch {
-	case p.commentEnd > p.commentOff:
-		// RFC 822 mailers wrote "joe@x (Joe)".
-		name := len(p.buf)
-		p.buf = p.appendComment(p.buf)
+	case len(p.buf) > name:
 		p.a.Name = p.cut(name)
 	case !domain:
 		// "Joe at x": words without an address are a name.

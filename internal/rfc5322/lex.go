@@ -70,22 +70,32 @@ func (l *lexer) skip() bool {
 }
 
 // comment passes over the comment that begins here. RFC 5322 3.2.2: comments
-// nest, and a backslash takes the meaning off the next byte.
+// nest, and a backslash takes the meaning off the next byte. It reports false
+// for one that never ends; then its text is what stands before its last line
+// end or backslash.
 func (l *lexer) comment() bool {
 	l.i++
-	start := l.i
+	l.commentOff, l.commentEnd = l.i, l.i
 	for level := 1; l.i < len(l.b); l.i++ {
 		switch l.b[l.i] {
 		case '(':
 			level++
 		case ')':
 			if level--; level == 0 {
-				l.commentOff, l.commentEnd = start, l.i
+				l.commentEnd = l.i
 				l.i++
 				return true
 			}
+		case '\n':
+			l.commentEnd = l.i + 1
 		case '\\':
-			l.i++
+			if l.i+1 >= len(l.b) {
+				break
+			}
+			if n := l.b[l.i+1]; n != '\r' && n != '\n' {
+				l.commentEnd = l.i
+				l.i++
+			}
 		}
 	}
 	l.i = len(l.b)
@@ -103,25 +113,29 @@ func (l *lexer) atom() []byte {
 
 // quoted appends the text of the quoted string that begins here to dst:
 // quotes, backslashes and line ends removed (RFC 5322 3.2.4). ok is false
-// when it never ends.
+// when it never ends; then what was appended ends at its last line end or
+// backslash.
 func (l *lexer) quoted(dst []byte) (_ []byte, ok bool) {
+	whole := len(dst)
 	for l.i++; l.i < len(l.b); l.i++ {
 		switch c := l.b[l.i]; c {
 		case '"':
 			l.i++
 			return dst, true
 		case '\n':
-			if n := len(dst); n > 0 && dst[n-1] == '\r' && l.b[l.i-1] == '\r' {
+			if n := len(dst); n > whole && l.b[l.i-1] == '\r' {
 				dst = dst[:n-1]
 			}
+			whole = len(dst)
 		case '\\':
 			if l.i+1 >= len(l.b) {
 				l.i = len(l.b)
-				return dst, false
+				return dst[:whole], false
 			}
 			// A backslash before a line end quotes nothing.
 			if n := l.b[l.i+1]; n != '\r' && n != '\n' {
 				l.i++
+				whole = len(dst)
 				dst = append(dst, n)
 			} else {
 				dst = append(dst, c)
@@ -130,5 +144,5 @@ func (l *lexer) quoted(dst []byte) (_ []byte, ok bool) {
 			dst = append(dst, c)
 		}
 	}
-	return dst, false
+	return dst[:whole], false
 }

@@ -21,7 +21,7 @@ import "bytes"
 // holds the longest id.
 func NextID(raw, scratch []byte) (id, rest, newScratch []byte, ok bool) {
 	stop := -1 // the first byte of >"( behind i
-	found := false
+	found, space := false, false
 	for i := 0; ; {
 		n := bytes.IndexByte(raw[i:], '<')
 		if n < 0 {
@@ -30,10 +30,8 @@ func NextID(raw, scratch []byte) (id, rest, newScratch []byte, ok bool) {
 		i += n + 1
 		// A "<" before the stop of the last try has the same stop: searching
 		// again for each would be quadratic in "<<<<<".
-		var space bool
 		if stop < i {
-			stop, found, space = idStop(raw, i)
-			if stop < 0 {
+			if stop, found, space = idStop(raw, i); stop < 0 {
 				return nil, nil, scratch, false
 			}
 		}
@@ -90,31 +88,22 @@ const maxSlowID = 2048
 // comments, quotes and white space, and appends the id without them to dst.
 // end is the offset behind the ">".
 //
-//	id-left  = word *("." word)                   (obs-id-left)
-//	id-right = atom *("." atom) / "[" dtext "]"   (obs-id-right)
+//	id-left  = dot-atom / quoted-string
+//	id-right = dot-atom / "[" dtext "]"
+//
+// Other mixtures of words and dots, which RFC 5322 4.5.4 knows as obs-id-left,
+// are not ids: Dovecot does not take <a."b"@c> for one either.
 func slowID(b, dst []byte) (id []byte, end int, ok bool) {
 	l := lexer{b: b[:min(len(b), maxSlowID)]}
 	if !l.skip() {
 		return dst, 0, false
 	}
-	for {
-		if l.peek() == '"' {
-			dst, ok = l.quoted(dst)
-		} else {
-			a := l.atom()
-			dst, ok = append(dst, a...), len(a) > 0
-		}
-		if !ok || !l.skip() {
+	if l.peek() == '"' {
+		if dst, ok = l.quoted(dst); !ok || !l.skip() {
 			return dst, 0, false
 		}
-		if l.peek() != '.' {
-			break
-		}
-		dst = append(dst, '.')
-		l.i++
-		if !l.skip() {
-			return dst, 0, false
-		}
+	} else if dst, ok = l.dotAtom(dst); !ok {
+		return dst, 0, false
 	}
 	if l.peek() != '@' {
 		return dst, 0, false
@@ -134,14 +123,32 @@ func slowID(b, dst []byte) (id []byte, end int, ok bool) {
 // passes over the comments and white space behind it (RFC 5322 3.4.1, 4.4).
 func (l *lexer) domain(dst []byte) (_ []byte, ok bool) {
 	if l.peek() == '[' {
-		n := bytes.IndexByte(l.b[l.i:], ']')
-		if n < 0 {
-			return dst, false
-		}
-		dst = append(dst, l.b[l.i:l.i+n+1]...)
-		l.i += n + 1
-		return dst, l.skip()
+		return l.literal(dst)
 	}
+	return l.dotAtom(dst)
+}
+
+// literal appends the domain literal that begins here to dst, brackets and
+// backslashes included.
+func (l *lexer) literal(dst []byte) (_ []byte, ok bool) {
+	for start := l.i; l.i+1 < len(l.b); {
+		l.i++
+		switch l.b[l.i] {
+		case '[':
+			return dst, false
+		case '\\':
+			l.i++
+		case ']':
+			l.i++
+			return append(dst, l.b[start:l.i]...), l.skip()
+		}
+	}
+	return dst, false
+}
+
+// dotAtom appends the atoms that begin here and the dots between them to dst
+// and passes over the comments and white space around each.
+func (l *lexer) dotAtom(dst []byte) (_ []byte, ok bool) {
 	for {
 		a := l.atom()
 		if len(a) == 0 || !l.skip() {

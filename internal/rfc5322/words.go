@@ -11,9 +11,10 @@ import (
 //
 //   - White space between two encoded words is dropped (RFC 2047 6.2), other
 //     white space stays.
-//   - An encoded word has white space or an end of raw at either side (RFC
-//     2047 section 5); other text that looks like one stays as it is. White
-//     space inside a word, forbidden and common, is taken as text.
+//   - An encoded word has white space, an end of raw or another word at
+//     either side; other text that looks like one stays as it is. RFC 2047
+//     section 5 wants white space between words, too, but many mailers write
+//     none. White space inside a word, forbidden as well, is taken as text.
 //   - Bytes of words that follow each other in one charset are joined before
 //     they are converted, as many mailers cut characters in two. Charsets
 //     with shift states are not joined: each word begins in ASCII.
@@ -31,7 +32,12 @@ func DecodeWordsCompat(dst, raw []byte, c Compat) []byte {
 	if isPlain(raw) {
 		return append(dst, raw...)
 	}
-	d := decoder{dst: dst, dovecot: c == Dovecot}
+	if c == Dovecot && bytes.IndexByte(raw, 0) >= 0 {
+		// Dovecot's header reader turns NUL into the byte 0x80, which is no
+		// text in UTF-8.
+		raw = bytes.ReplaceAll(raw, []byte{0}, []byte{0x80})
+	}
+	d := decoder{dst: dst, base: len(dst), dovecot: c == Dovecot}
 	d.decode(raw)
 	return d.dst
 }
@@ -49,6 +55,7 @@ func isPlain(b []byte) bool {
 
 type decoder struct {
 	dst     []byte
+	base    int // where our part of dst begins
 	dovecot bool
 
 	// Decoded bytes in charset that wait for the next word. They are the
@@ -70,7 +77,7 @@ func (d *decoder) decode(raw []byte) {
 		gap := raw[plain:i]
 		w, ok := parseWord(raw[i:])
 		if ok && !d.dovecot {
-			ok = edge(raw, i-1) && edge(raw, i+w.size)
+			ok = leftEdge(raw, i, word && i == plain) && rightEdge(raw, i+w.size)
 		}
 		switch {
 		case (ok && word || d.dovecot) && isSpace(gap):
@@ -97,8 +104,23 @@ func (d *decoder) decode(raw []byte) {
 	d.flush()
 }
 
-// edge says whether position i of raw lies outside or holds white space.
-func edge(raw []byte, i int) bool { return i < 0 || i >= len(raw) || isLWSP(raw[i]) }
+// leftEdge says whether a word may begin at i: at the start of raw, behind white
+// space, or right behind another word (chained).
+func leftEdge(raw []byte, i int, chained bool) bool {
+	return chained || i == 0 || isLWSP(raw[i-1])
+}
+
+// rightEdge says whether a word may end before i.
+func rightEdge(raw []byte, i int) bool {
+	if i == len(raw) || isLWSP(raw[i]) {
+		return true
+	}
+	if !bytes.HasPrefix(raw[i:], []byte("=?")) {
+		return false
+	}
+	_, ok := parseWord(raw[i:])
+	return ok
+}
 
 func isSpace(b []byte) bool {
 	for _, c := range b {
@@ -184,16 +206,7 @@ func (d *decoder) text(b []byte) {
 		}
 		d.dst = append(d.dst, line...)
 	}
-	if d.dovecot {
-		// Dovecot's header reader turns NUL into the byte 0x80, which is no
-		// text in UTF-8.
-		for i, c := range d.dst[start:] {
-			if c == 0 {
-				d.dst[start+i] = 0x80
-			}
-		}
-	}
-	d.dst = validate(d.dst, start)
+	d.dst = validate(d.dst, start, d.base)
 }
 
 // flush converts what is pending.
@@ -203,21 +216,21 @@ func (d *decoder) flush() {
 	}
 	d.waiting = false
 	if isUTF8(d.charset) {
-		d.dst = validate(d.dst, d.pending)
+		d.dst = validate(d.dst, d.pending, d.base)
 		return
 	}
 	if out, ok := convert(d.charset, d.dst[d.pending:]); ok {
 		d.dst = append(d.dst[:d.pending], out...)
 	}
-	d.dst = validate(d.dst, d.pending)
+	d.dst = validate(d.dst, d.pending, d.base)
 }
 
 // replacement is U+FFFD.
 const replacement = "\uFFFD"
 
 // validate makes dst[start:] valid UTF-8 in which bytes that are none, one or
-// many in a row, are one U+FFFD.
-func validate(dst []byte, start int) []byte {
+// many in a row, are one U+FFFD, even if the row began in dst[base:start].
+func validate(dst []byte, start, base int) []byte {
 	i := start
 	for i < len(dst) && dst[i] < utf8.RuneSelf {
 		i++
@@ -231,7 +244,7 @@ func validate(dst []byte, start int) []byte {
 	for len(bad) > 0 {
 		r, n := utf8.DecodeRune(bad)
 		if r == utf8.RuneError && n == 1 {
-			if !bytes.HasSuffix(dst[start:], []byte(replacement)) {
+			if !bytes.HasSuffix(dst[base:], []byte(replacement)) {
 				dst = append(dst, replacement...)
 			}
 		} else {
@@ -243,20 +256,21 @@ func validate(dst []byte, start int) []byte {
 }
 
 // appendQ decodes the Q encoding (RFC 2047 4.2). A "=" without two
-// hexadecimal digits is text, line ends are dropped.
+// hexadecimal digits is text, and so is all behind it when the word is too
+// short for two; line ends are dropped.
 func appendQ(dst, b []byte) []byte {
 	for i := 0; i < len(b); i++ {
 		switch c := b[i]; c {
 		case '_':
 			dst = append(dst, ' ')
 		case '=':
-			if i+2 < len(b) {
-				hi, lo := unhex(b[i+1]), unhex(b[i+2])
-				if hi|lo < 16 {
-					dst = append(dst, hi<<4|lo)
-					i += 2
-					continue
-				}
+			if i+2 >= len(b) {
+				return append(dst, b[i:]...)
+			}
+			if hi, lo := unhex(b[i+1]), unhex(b[i+2]); hi|lo < 16 {
+				dst = append(dst, hi<<4|lo)
+				i += 2
+				continue
 			}
 			dst = append(dst, c)
 		case '\r', '\n':

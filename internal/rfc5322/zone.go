@@ -63,9 +63,14 @@ func dovecotZone(t []byte) int {
 	}
 	switch len(t) {
 	case 1:
-		// Any byte goes through the arithmetic of the military letters.
-		c, upper := int(t[0]), int(t[0])
-		if c >= 'a' && c <= 'z' {
+		// Any byte goes through the arithmetic of the military letters; those
+		// above 127 compare as negative, and NUL was read as 0x80.
+		c := int(t[0])
+		if c == 0 {
+			c = 0x80
+		}
+		upper := int(int8(c))
+		if upper >= 'a' && upper <= 'z' {
 			upper -= 0x20
 		}
 		switch {
