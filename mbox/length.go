@@ -69,7 +69,7 @@ func contentLength(b []byte, off int) (body, length int, found bool) {
 			return next, length, found
 		case isSpace(line[0]):
 			// a fold of the field before
-		case !looksLikeHeader(line):
+		case !LooksLikeHeader(line):
 			return 0, 0, false
 		case isField(line, name):
 			value := bytes.Trim(line[bytes.IndexByte(line, ':')+1:], " \t")

@@ -154,11 +154,11 @@ func (s *scanner) accept(at int, blank bool) (m Message, ok bool) {
 	f := parseFrom(line[len(fromSpace):])
 	switch f.class {
 	case fromDated:
-		ok = blank || looksLikeHeader(s.b[next:])
+		ok = blank || LooksLikeHeader(s.b[next:])
 	case fromTrailing, fromBare:
-		ok = blank && looksLikeHeader(s.b[next:])
+		ok = blank && LooksLikeHeader(s.b[next:])
 	case fromUndated:
-		ok = s.lenient && blank && looksLikeHeader(s.b[next:])
+		ok = s.lenient && blank && LooksLikeHeader(s.b[next:])
 	}
 	if !ok {
 		return m, false
@@ -204,9 +204,9 @@ func trimSeparator(b []byte, lo, hi int) int {
 // maxFieldName bounds the search for the colon of a header line.
 const maxFieldName = 256
 
-// looksLikeHeader reports whether b begins with a field name and a colon
+// LooksLikeHeader reports whether b begins with a field name and a colon
 // (RFC 5322 section 2.2; spaces before the colon as in section 4.5).
-func looksLikeHeader(b []byte) bool {
+func LooksLikeHeader(b []byte) bool {
 	b = b[:min(len(b), maxFieldName)]
 	i := 0
 	for i < len(b) && b[i] > ' ' && b[i] < 127 && b[i] != ':' {

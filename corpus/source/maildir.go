@@ -1,0 +1,141 @@
+package source
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"mailbench/index"
+	"mailbench/maildir"
+)
+
+// A Maildir is a maildir, its subfolders not included.
+type Maildir struct {
+	path string
+	o    maildir.Options
+	opt  Options
+	r    *maildir.Reader
+}
+
+func openMaildir(path string, o Options) (index.Source, error) {
+	if !isDir(o.FS, path, "cur") && !isDir(o.FS, path, "new") {
+		return nil, fmt.Errorf("source: open %s: no maildir (a directory with cur or new), mbox or message", path)
+	}
+	s := &Maildir{path: path, o: maildir.Options{Separator: o.Separator}, opt: o}
+	r, err := maildir.Open(path, s.o)
+	if err != nil {
+		return nil, fmt.Errorf("source: %w", err)
+	}
+	s.r = r
+	return s, nil
+}
+
+// Kind is "maildir".
+func (s *Maildir) Kind() string { return "maildir" }
+
+// Path is the maildir's path.
+func (s *Maildir) Path() string { return s.path }
+
+// State is two stats: the times and inodes of cur/ and new/.
+func (s *Maildir) State() (index.State, error) {
+	st, err := maildir.Stat(s.path)
+	if err != nil {
+		return index.State{}, fmt.Errorf("source: %w", err)
+	}
+	is := index.State{A: uint64(st.CurMTime), B: uint64(st.NewMTime), C: st.CurIno, D: st.NewIno}
+	is.Racy, is.Busy = young(max(st.CurMTime, st.NewMTime))
+	return is, nil
+}
+
+// List reads the two directories. No file is opened or asked for its size. No
+// allocation per message when l is used again.
+func (s *Maildir) List(l *index.Listing) error {
+	if err := s.Glance(l); err != nil {
+		return err
+	}
+	s.Fill(l)
+	return nil
+}
+
+// Glance is the first half of List: it reads the directories and sets Digest,
+// and leaves the entries empty. Most of the time of a List of a maildir that
+// has not changed can so be saved.
+func (s *Maildir) Glance(l *index.Listing) error {
+	scan, ok := l.Private.(*maildir.Scan)
+	if !ok {
+		scan = new(maildir.Scan)
+		l.Private = scan
+	}
+	l.Entries, l.Problems = l.Entries[:0], l.Problems[:0]
+	if err := scan.List(s.path, s.o); err != nil {
+		return fmt.Errorf("source: %w", err)
+	}
+	l.Digest = index.Digest(scan.Digest)
+	return nil
+}
+
+// Fill is the second half of List, after Glance with the same l: the entries
+// and problems.
+func (s *Maildir) Fill(l *index.Listing) {
+	scan := l.Private.(*maildir.Scan)
+	scan.Parse()
+	l.Entries = slices.Grow(l.Entries[:0], len(scan.Entries))[:len(scan.Entries)]
+	for i := range scan.Entries {
+		from := &scan.Entries[i]
+		l.Entries[i] = index.Entry{
+			Key: from.Base, File: from.File, Folder: index.Folder(uint8(from.Dir)), Dir: uint8(from.Dir),
+			Flags: index.Flags(from.Flags), Keywords: from.Keywords,
+			Size: from.Size, VSize: from.VSize, Off: -1, Ref: int32(i),
+		}
+	}
+	for i := range scan.Skipped {
+		l.Problems = append(l.Problems, scan.Skipped[i])
+	}
+}
+
+// Order sorts by base name as Dovecot does: seconds, microseconds, the rest.
+func (s *Maildir) Order(entries []index.Entry) {
+	slices.SortStableFunc(entries, func(a, b index.Entry) int { return maildir.Compare(a.Key, b.Key) })
+}
+
+func entryOf(e *index.Entry) maildir.Entry {
+	return maildir.Entry{File: e.File, Base: e.Key, Dir: maildir.Dir(e.Dir), Flags: maildir.Flags(e.Flags),
+		Keywords: e.Keywords, Size: e.Size, VSize: e.VSize}
+}
+
+// ReadHeader reads the header with its empty line. A file that has changed its
+// name is found again by its base name.
+func (s *Maildir) ReadHeader(e *index.Entry, buf []byte) ([]byte, error) {
+	m := entryOf(e)
+	return s.r.ReadHeader(&m, buf)
+}
+
+// ReadMessage reads the whole file.
+func (s *Maildir) ReadMessage(e *index.Entry, buf []byte) ([]byte, error) {
+	m := entryOf(e)
+	return s.r.ReadAll(&m, buf)
+}
+
+// Stat is one fstatat: size in bytes and modification time.
+func (s *Maildir) Stat(e *index.Entry) (size, mtimeSec int64, err error) {
+	m := entryOf(e)
+	size, ns, err := s.r.Stat(&m)
+	return size, floorSec(ns), err
+}
+
+func floorSec(ns int64) int64 { return time.Unix(0, ns).Unix() }
+
+// UIDList is the path of Dovecot's list of UIDs, if there is one.
+func (s *Maildir) UIDList() (string, bool) {
+	path := filepath.Join(s.path, "dovecot-uidlist")
+	info, err := s.opt.FS.Stat(path)
+	return path, err == nil && !info.Dir
+}
+
+// Keywords names the bits of Entry.Keywords, letter 'a' for bit 0, as
+// dovecot-keywords has them.
+func (s *Maildir) Keywords() (map[byte]string, error) { return maildir.Keywords(s.path) }
+
+// Close closes the directories.
+func (s *Maildir) Close() error { return s.r.Close() }
