@@ -54,7 +54,8 @@ func number(s string, i int) (v uint64, end int) {
 			break
 		}
 		if v > (math.MaxUint64-9)/10 {
-			v = math.MaxUint64 / 10
+			v = math.MaxUint64 // and stays there
+			continue
 		}
 		v = v*10 + uint64(c)
 	}

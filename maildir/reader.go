@@ -2,6 +2,7 @@ package maildir
 
 import (
 	"bytes"
+	"errors"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -82,6 +83,13 @@ func readHeader(f handle, buf []byte) ([]byte, error) {
 	}
 }
 
+// MaxMessage bounds what ReadAll takes into memory, in bytes. No mail comes
+// near; a sparse file may.
+const MaxMessage = 1 << 31
+
+// ErrTooLarge reports a file of more than MaxMessage bytes.
+var ErrTooLarge = errors.New("larger than 2 GiB")
+
 // ReadAll reads the whole message, as it is stored, into buf if that is large
 // enough. Lost and renamed files are treated as in ReadHeader.
 func (r *Reader) ReadAll(e *Entry, buf []byte) ([]byte, error) {
@@ -91,8 +99,11 @@ func (r *Reader) ReadAll(e *Entry, buf []byte) ([]byte, error) {
 	}
 	defer f.close()
 	size, _, regular, err := f.stat()
-	if err == nil && !regular {
+	switch {
+	case err == nil && !regular:
 		err = ErrNotRegular
+	case err == nil && size > MaxMessage:
+		err = ErrTooLarge
 	}
 	if err != nil {
 		return buf[:0], r.pathError("stat", e.Dir, e.File, err)

@@ -67,7 +67,7 @@ func (d *dirs) openFile(dir Dir, file string) (handle, error) {
 	if err := name.set(file); err != nil {
 		return -1, err
 	}
-	if d.fd[dir] < 0 {
+	if dir > New || d.fd[dir] < 0 {
 		return -1, unix.ENOENT
 	}
 	const flags = unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOCTTY
@@ -117,7 +117,7 @@ func (d *dirs) stat(dir Dir, file string) (size, mtimeNs int64, err error) {
 	if err := name.set(file); err != nil {
 		return 0, 0, err
 	}
-	if d.fd[dir] < 0 || file == "" {
+	if dir > New || d.fd[dir] < 0 || file == "" {
 		return 0, 0, unix.ENOENT
 	}
 	var st unix.Statx_t
