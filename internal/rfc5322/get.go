@@ -40,19 +40,17 @@ func All(b []byte, name string, fn func(raw []byte) bool) {
 
 // Unfold appends raw without its line ends to dst; white space stays, except
 // at both ends (RFC 5322 2.2.3). A CR that ends no line is kept. O(raw).
-func Unfold(dst, raw []byte) []byte {
-	raw = trim(raw)
+func Unfold(dst, raw []byte) []byte { return appendUnfolded(dst, trim(raw)) }
+
+// appendUnfolded appends b without its line ends to dst.
+func appendUnfolded(dst, b []byte) []byte {
 	for {
-		n := bytes.IndexByte(raw, '\n')
+		n := bytes.IndexByte(b, '\n')
 		if n < 0 {
-			return append(dst, raw...)
+			return append(dst, b...)
 		}
-		line := raw[:n]
-		if n > 0 && line[n-1] == '\r' {
-			line = line[:n-1]
-		}
-		dst = append(dst, line...)
-		raw = raw[n+1:]
+		dst = append(dst, b[:n+1-lineEnd(b[:n+1])]...)
+		b = b[n+1:]
 	}
 }
 

@@ -137,12 +137,13 @@ func (l *lexer) literal(dst []byte) (_ []byte, ok bool) {
 		case '[':
 			return dst, false
 		case '\\':
-			l.i++
+			l.i++ // takes the meaning off the next byte
 		case ']':
 			l.i++
-			return append(dst, l.b[start:l.i]...), l.skip()
+			return appendUnfolded(dst, l.b[start:l.i]), l.skip()
 		}
 	}
+	l.i = len(l.b)
 	return dst, false
 }
 

@@ -193,19 +193,7 @@ func (d *decoder) text(b []byte) {
 	}
 	d.flush()
 	start := len(d.dst)
-	for len(b) > 0 {
-		n := bytes.IndexByte(b, '\n')
-		line := b
-		if n >= 0 {
-			line, b = b[:n], b[n+1:]
-			if n > 0 && line[n-1] == '\r' {
-				line = line[:n-1]
-			}
-		} else {
-			b = nil
-		}
-		d.dst = append(d.dst, line...)
-	}
+	d.dst = appendUnfolded(d.dst, b)
 	d.dst = validate(d.dst, start, d.base)
 }
 
