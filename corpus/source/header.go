@@ -204,12 +204,3 @@ func hex(s string) (n uint64, ok bool) {
 	}
 	return n, true
 }
-
-// bareLF counts the line feeds that IMAP turns into CRLF.
-func bareLF(b []byte) int64 {
-	lf := bytes.Count(b, []byte{'\n'})
-	if bytes.IndexByte(b, '\r') >= 0 {
-		lf -= bytes.Count(b, []byte("\r\n"))
-	}
-	return int64(lf)
-}

@@ -95,9 +95,36 @@ func (s *Maildir) Fill(l *index.Listing) {
 }
 
 // Order sorts by base name as Dovecot does: seconds, microseconds, the rest.
+// O(n) by radix, see maildir.SortBase; nothing to do when already in order.
 func (s *Maildir) Order(entries []index.Entry) {
-	slices.SortStableFunc(entries, func(a, b index.Entry) int { return maildir.Compare(a.Key, b.Key) })
+	if slices.IsSortedFunc(entries, compareKeys) {
+		return
+	}
+	// Short entries are cheaper to move; Size remembers where each came from.
+	names := make([]maildir.Entry, len(entries))
+	for i := range entries {
+		names[i].Base, names[i].Size = entries[i].Key, int64(i)
+	}
+	maildir.SortBase(names)
+	for start := range names {
+		if names[start].Size < 0 {
+			continue
+		}
+		first, at := entries[start], start
+		for {
+			next := int(names[at].Size)
+			names[at].Size = -1
+			if next == start {
+				entries[at] = first
+				break
+			}
+			entries[at] = entries[next]
+			at = next
+		}
+	}
 }
+
+func compareKeys(a, b index.Entry) int { return maildir.Compare(a.Key, b.Key) }
 
 func entryOf(e *index.Entry) maildir.Entry {
 	return maildir.Entry{File: e.File, Base: e.Key, Dir: maildir.Dir(e.Dir), Flags: maildir.Flags(e.Flags),

@@ -9,6 +9,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"mailbench/index"
+	"mailbench/maildir"
 	"mailbench/mbox"
 )
 
@@ -107,7 +108,7 @@ func (s *Mbox) scan(add func(index.Entry)) error {
 			date: m.Date, dateOK: m.DateOK, uid: h.uid, quoted: m.Quoted}
 		add(index.Entry{
 			Dir: index.DirNone, Flags: h.flags, Keywords: s.imap.bits(h.keywords),
-			Size: m.Size(), VSize: m.Size() - int64(m.Quoted) + bareLF(stored),
+			Size: m.Size(), VSize: maildir.CRLFSize(stored) - int64(m.Quoted),
 			MTime: m.Date, MTimeOK: m.DateOK, Off: m.Off, Ref: int32(len(s.rows)),
 		})
 		s.rows = append(s.rows, r)
@@ -189,14 +190,14 @@ func (s *Mbox) row(e *index.Entry) (*row, error) {
 // file it checks that the header is still the listed one: a mail reader that
 // writes the file anew in place gives an error that wraps fs.ErrNotExist, never
 // another message's header. (A copy, because the caller will append to it, and
-// because a file that is cut must not take it away.) O(header), no allocation
-// when buf is large enough.
+// because a file that is cut must not take it away.) O(header), at most
+// maildir.MaxHeader bytes come back; no allocation when buf is large enough.
 func (s *Mbox) ReadHeader(e *index.Entry, buf []byte) ([]byte, error) {
 	r, err := s.row(e)
 	if err != nil {
 		return buf[:0], err
 	}
-	return s.read(e, r, r.head, buf)
+	return s.read(e, r, min(r.head, r.body+maildir.MaxHeader), buf)
 }
 
 // ReadMessage copies the message, unquoted as far as the dialect allows, with
@@ -215,7 +216,11 @@ func (s *Mbox) read(e *index.Entry, r *row, end int64, buf []byte) ([]byte, erro
 		buf = append(buf[:0], s.m.Data()[r.body:end]...)
 		if s.m.Mapped() {
 			var h fieldWalk
-			h.walk(buf)
+			if end >= r.head {
+				h.walk(buf)
+			} else {
+				h.walk(s.m.Data()[r.body:r.end])
+			}
 			if h.hashed == 0 {
 				h.hash = xxhash.Sum64(s.m.Data()[r.off:r.body])
 			}

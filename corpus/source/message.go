@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"mailbench/index"
+	"mailbench/maildir"
 )
 
 // A Message is one message in a file of its own. Its INTERNALDATE is the
@@ -29,7 +30,7 @@ func (s *Message) List(l *index.Listing) error {
 	var h fieldWalk
 	if err := s.m.Guard(func() {
 		h.walk(s.m.Data())
-		e.VSize = e.Size + bareLF(s.m.Data())
+		e.VSize = maildir.CRLFSize(s.m.Data())
 	}); err != nil {
 		return fmt.Errorf("source: %s: %w", s.path, err)
 	}
@@ -42,11 +43,12 @@ func (s *Message) List(l *index.Listing) error {
 // Order has nothing to do.
 func (s *Message) Order([]index.Entry) {}
 
-// ReadHeader copies the header with its empty line. O(header).
+// ReadHeader copies the header with its empty line, at most maildir.MaxHeader
+// bytes of it. O(header).
 func (s *Message) ReadHeader(e *index.Entry, buf []byte) ([]byte, error) {
 	err := s.m.Guard(func() {
 		b := s.m.Data()
-		buf = append(buf[:0], b[:headerEnd(b)]...)
+		buf = append(buf[:0], b[:min(headerEnd(b), maildir.MaxHeader)]...)
 	})
 	return s.result(buf, err)
 }
