@@ -2,6 +2,11 @@ package sort
 
 import "mailbench/internal/rfc5322"
 
+// missingMailbox is the key of a malformed first address, one without a mailbox
+// in a field that is not blank. No RFC says what it should be; Dovecot's filler
+// keeps the orders comparable.
+const missingMailbox = "MISSING_MAILBOX"
+
 // AddressKey appends the key of SORT FROM, TO and CC for a raw address list:
 // the mailbox (local part) of the first address, casemapped; nothing when there
 // is no address (RFC 5256 section 3, which takes addr-mailbox of IMAP's
@@ -14,9 +19,12 @@ func (c Compat) AddressKey(dst, raw []byte) []byte {
 	// moved to its end: no other scratch is needed.
 	start := len(dst)
 	dst = grow(dst, len(raw)+64)
-	a, ok := rfc5322.FirstAddress(raw, dst[start:start:cap(dst)])
+	a, ok := rfc5322.FirstAddressCompat(raw, dst[start:start:cap(dst)], c.header())
 	if !ok {
 		return dst
+	}
+	if len(a.Mailbox) == 0 && a.Invalid {
+		return append(dst, missingMailbox...)
 	}
 	dst = append(dst, a.Mailbox...)
 	return casemapTail(c, dst, start)

@@ -9,9 +9,10 @@ func SentDate(dateRaw []byte, internal int64) (unix int64, fromHeader bool) {
 	return RFC.SentDate(dateRaw, internal)
 }
 
-// SentDate is the function of that name, as c wants it.
+// SentDate is the function of that name, as c wants it. To Dovecot the second 0
+// is no date.
 func (c Compat) SentDate(dateRaw []byte, internal int64) (unix int64, fromHeader bool) {
-	if t, ok := rfc5322.ParseDateCompat(dateRaw, c.header()); ok {
+	if t, ok := rfc5322.ParseDateCompat(dateRaw, c.header()); ok && (t != 0 || c != Dovecot) {
 		return t, true
 	}
 	return internal, false

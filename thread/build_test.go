@@ -235,7 +235,7 @@ func TestBuildMatchesNaiveAndOracle(t *testing.T) {
 				case OrderedSubject:
 					want = oracle.OrderedSubject(box)
 				case Refs:
-					continue // ties between dummies have no rule: Dovecot's follow its own numbers
+					want = oracle.New(box, oracle.RFC).Refs()
 				}
 				if got != "* THREAD "+want {
 					t.Fatalf("mailbox %d, %v of %+v:\n   got %s\noracle %s", i, alg, msgs, got, want)

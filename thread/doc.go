@@ -39,8 +39,9 @@
 // # REFS
 //
 // Dovecot's REFS is REFERENCES without the subject merge of step (5), with the
-// threads in the order of their most recent message instead of their first; of
-// equally recent ones those without a real root come first, then lower rows.
+// threads in the order of their most recent message instead of their first. Of
+// equally recent ones those without a real root come first, in the order in
+// which their topmost id was first seen, then the others by row.
 //
 // # Invariants
 //

@@ -164,7 +164,7 @@ func (t *naive) refs(rows []int32) []*nnode {
 		n      *nnode
 		latest int64
 		real   int
-		lead   int32
+		place  int32
 	}
 	var list []thread
 	var latest func(n *nnode) int64
@@ -177,19 +177,19 @@ func (t *naive) refs(rows []int32) []*nnode {
 		}
 		return max(d, 0)
 	}
-	for _, r := range t.roots() {
-		real := 0
+	for i, r := range t.roots() {
+		real, place := 0, int32(i)
 		if r.row >= 0 {
-			real = 1
+			real, place = 1, r.row
 		}
 		d := latest(r)
 		for _, n := range prune([]*nnode{r}, true) {
 			t.sort([]*nnode{n})
-			list = append(list, thread{n, d, real, t.lead(n)})
+			list = append(list, thread{n, d, real, place})
 		}
 	}
 	slices.SortFunc(list, func(a, b thread) int {
-		return cmp.Or(cmp.Compare(a.latest, b.latest), cmp.Compare(a.real, b.real), cmp.Compare(a.lead, b.lead))
+		return cmp.Or(cmp.Compare(a.latest, b.latest), cmp.Compare(a.real, b.real), cmp.Compare(a.place, b.place))
 	})
 	var out []*nnode
 	for _, th := range list {

@@ -41,31 +41,45 @@ func (sc *Scratch) orderRoots(in *Input) {
 }
 
 // orderByRecent is the order of Dovecot's REFS: by the latest date in the
-// thread, then those that had no real root, then by leading row. The latest
-// date starts from 0, as Dovecot's does.
+// thread; ties: threads without a real root first, in the order in which the
+// mailbox first names their topmost dummy, then the others by root row. A lone
+// child that took its dummy's place still counts as without a real root. The
+// latest date starts from 0, as Dovecot's does.
 func (sc *Scratch) orderByRecent(in *Input) {
 	n := int32(in.N)
-	for d := n; d < int32(len(sc.up)); d++ {
-		sc.sortChildren(in, d)
-	}
-	sc.gatherRoots(in)
 	sc.pack = sc.pack[:0]
-	for _, dummies := range []bool{true, false} {
-		for _, x := range sc.roots {
-			if dummies != (x >= n || sc.lone[x] != 0) {
-				continue
-			}
-			latest := int64(0)
-			for y := x; y >= 0; y = sc.after(y) {
-				if y < n {
-					latest = max(latest, in.Date[y])
-				}
-			}
-			sc.pack = append(sc.pack, keyed{dateKey(latest), x})
+	for _, id := range in.Ref[in.RefOff[0]:in.RefOff[n]] {
+		d := sc.dummy[id]
+		if d < 0 {
+			continue
+		}
+		sc.dummy[id] = -1
+		if sc.deg[d] == 0 {
+			d = sc.last[d] // the lone child
+		}
+		sc.addRecent(in, d)
+	}
+	for row := range n {
+		if sc.up[row] < 0 && sc.lone[row] == 0 {
+			sc.addRecent(in, row)
 		}
 	}
 	sc.sortStable()
-	for i, p := range sc.pack {
-		sc.roots[i] = p.node
+	sc.roots = sc.roots[:0]
+	for _, p := range sc.pack {
+		sc.roots = append(sc.roots, p.node)
 	}
+	for d := n; d < int32(len(sc.up)); d++ {
+		sc.sortChildren(in, d)
+	}
+}
+
+func (sc *Scratch) addRecent(in *Input, root int32) {
+	latest := int64(0)
+	for x := root; x >= 0; x = sc.after(x) {
+		if x < int32(in.N) {
+			latest = max(latest, in.Date[x])
+		}
+	}
+	sc.pack = append(sc.pack, keyed{dateKey(latest), root})
 }

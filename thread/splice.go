@@ -45,7 +45,7 @@ func (sc *Scratch) splice(in *Input) {
 			sc.prepend(p, row)
 		}
 	}
-	// A lone child takes the place of its dummy.
+	// A lone child takes the place of its dummy, which keeps it as its last.
 	sc.lone = sized(sc.lone, in.N)
 	clear(sc.lone)
 	for d := n; d < n+dummies; d++ {
