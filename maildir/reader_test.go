@@ -66,7 +66,7 @@ func TestReader_ReadHeader(t *testing.T) {
 	line := strings.Repeat("x", 70) + "\n"
 	header := func(n int) string { // n bytes with the empty line
 		h := "A: " + strings.Repeat(line, n/len(line)+1)
-		return h[:n-2] + "\n\n"
+		return h[:n-3] + "x\n\n"
 	}
 	cases := map[string]struct{ file, want string }{
 		"empty":         {"", ""},
@@ -114,7 +114,7 @@ func TestReader_sizes(t *testing.T) {
 		text string
 		crlf int64
 	}{
-		{"", 0}, {"\n", 2}, {"\r\n", 2}, {"a\nb\r\nc\rd\n", 12}, {"\r", 1}, {"\n\r", 3},
+		{"", 0}, {"\n", 2}, {"\r\n", 2}, {"a\nb\r\nc\rd\n", 11}, {"\r", 1}, {"\n\r", 3},
 		{strings.Repeat("a\r\n", 5000), 15000}, {"x" + strings.Repeat("\r\n", 5000), 10001}, {strings.Repeat("\n", 9999), 19998},
 	} {
 		put(t, filepath.Join(dir, "new", "m"), tt.text)
@@ -185,7 +185,7 @@ func TestReader_oddNames(t *testing.T) {
 	}
 	os.Symlink("/dev/zero", filepath.Join(dir, "cur", "zero"))
 	r := opened(t, dir)
-	for _, e := range []Entry{{File: "../secret"}, {File: ""}, {File: "1.a\x00b"}, {File: "1.a", Dir: 7},
+	for _, e := range []Entry{{File: "../secret"}, {File: ""}, {File: "1.a\x00b"}, {File: "1.b", Dir: 7},
 		{File: strings.Repeat("n", 256)}, {File: strings.Repeat("n", 70000)}, {File: "."}, {File: ".."}, {File: "sub"}} {
 		if b, err := r.ReadHeader(&e, nil); err == nil {
 			t.Errorf("%.20q: read %q", e.File, b)

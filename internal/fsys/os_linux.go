@@ -1,6 +1,7 @@
 package fsys
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -83,7 +84,19 @@ func (osFS) Stat(name string) (Info, error) {
 	}, nil
 }
 
-func (osFS) ReadDir(name string) ([]string, error) { return readDir(name) }
+func (osFS) ReadDir(name string) ([]string, error) {
+	d, err := os.OpenFile(name, os.O_RDONLY|unix.O_NOATIME, 0)
+	if errors.Is(err, unix.EPERM) {
+		d, err = os.Open(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	names, err := d.Readdirnames(-1)
+	slices.Sort(names)
+	return names, err
+}
 
 func (osFS) SyncDir(dir string) error {
 	fd, err := open(filepath.Clean(dir), unix.O_RDONLY|unix.O_DIRECTORY, 0)
@@ -203,16 +216,4 @@ func (f *osFile) Close() error {
 		return f.fail("close", fs.ErrClosed)
 	}
 	return f.fail("close", unix.Close(fd)) // never retried: Linux has freed the descriptor even on EINTR
-}
-
-// readDir returns the names of a directory, sorted.
-func readDir(name string) ([]string, error) {
-	d, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer d.Close()
-	names, err := d.Readdirnames(-1)
-	slices.Sort(names)
-	return names, err
 }
