@@ -51,10 +51,8 @@ type Base struct {
 	sum        summary
 	seen       [2]fsys.Info // the files when they were read
 
-	table *Table // nil: not loaded
-	rec   reconciler
-	list  Listing
-	fresh bool // list and rec.entryOf belong to table
+	table *Table // track's; nil: not loaded
+	track Tracker
 }
 
 // OpenBase opens the index in dir: two opens, three small reads, whatever the
@@ -76,7 +74,7 @@ func OpenBase(fsy FS, dir string, o BaseOptions) (*Base, error) {
 
 // open reads the headers.
 func (b *Base) open() error {
-	b.exists, b.damage, b.table, b.fresh = false, nil, nil, false
+	b.exists, b.damage, b.table = false, nil, nil
 	b.sum, b.logst = summary{}, logState{}
 	h, size, err := blockfile.ReadHeader(b.fs, b.base)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -160,7 +158,8 @@ func (b *Base) Table() (*Table, error) {
 		}
 		return nil, err
 	}
-	b.table, b.fresh = t, false
+	b.table = t
+	b.track.set(t)
 	return t, nil
 }
 
@@ -189,7 +188,7 @@ func (b *Base) replay(t *Table) error {
 
 // Close lets go of memory; everything is on disk already.
 func (b *Base) Close() error {
-	b.table, b.fresh, b.list = nil, false, Listing{}
+	b.table, b.track = nil, Tracker{}
 	return nil
 }
 

@@ -40,7 +40,7 @@ func (b *Base) Check() iter.Seq[error] {
 		if b.logst.torn > 0 && !yield(&CorruptError{File: b.log, Off: b.logst.size, What: "torn tail"}) {
 			return
 		}
-		b.table, b.fresh = nil, false // as it is on disk
+		b.table = nil // as it is on disk
 		t, err := b.Table()
 		if err != nil {
 			yield(err)

@@ -1,16 +1,6 @@
 package index
 
-import (
-	"errors"
-	"fmt"
-	"math"
-	"slices"
-)
-
-// A change of a source while it is listed may hide a name that is there. Names
-// are expunged after one listing around which the source stood still, or when
-// they were missing in maxScans of them.
-const maxScans = 4
+import "errors"
 
 // Sync brings the index up to date with src and on disk. Nothing changed: one
 // State (a stat or two), or, if the State differs but the names do not, one
@@ -19,7 +9,7 @@ const maxScans = 4
 func (b *Base) Sync(src Source) (Changes, error) {
 	c, err := b.sync(src)
 	if err != nil {
-		b.table, b.fresh = nil, false
+		b.table = nil
 		b.seen[0].Size = -1 // open again before anything else
 	}
 	return c, err
@@ -33,17 +23,20 @@ func (b *Base) sync(src Source) (Changes, error) {
 	if err != nil {
 		return Changes{}, err
 	}
-	if b.exists && b.damage == nil && !b.sum.state.Racy && b.sum.state.Same(before) {
-		return Changes{}, nil
-	}
 	if !b.exists || b.damage != nil {
 		return b.rebuild(src, before)
 	}
-	b.fresh = false
-	if err := src.List(&b.list); err != nil {
+	if !b.sum.state.Racy && b.sum.state.Same(before) {
+		b.track.rec.delta.reset()
+		return Changes{}, nil
+	}
+	b.track.fresh = false
+	if err := src.List(&b.track.list); err != nil {
 		return Changes{}, err
 	}
-	if b.list.Digest == b.sum.digest {
+	if b.track.list.Digest == b.sum.digest {
+		b.track.rec.delta.reset()
+		before.Busy = false
 		return Changes{Scanned: true}, b.note(before)
 	}
 	t, err := b.Table()
@@ -53,53 +46,17 @@ func (b *Base) sync(src Source) (Changes, error) {
 	if err != nil {
 		return Changes{}, err
 	}
-	b.rec.t = t
-	known := b.rec.match(&b.list)
-	before, gone, known, err := b.settle(src, before, known)
-	if err != nil {
-		return Changes{}, err
-	}
-	if uint64(t.UIDNext)+uint64(len(b.list.Entries)-known) > math.MaxUint32 {
+	s, err := b.track.update(src, before)
+	if errors.Is(err, errNoUIDs) {
 		return b.rebuild(src, before)
 	}
-	hidden := len(b.rec.gone) > len(gone)
-	d := b.rec.apply(&b.list, known, gone, src.Order)
-	b.fresh = true
-	c := Changes{Added: len(d.Added), Removed: len(d.Removed), Flagged: len(d.Flagged), Moved: len(d.Moved), Scanned: true}
-
+	if err != nil {
+		return s.Changes, err
+	}
 	sum := b.sum
 	sum.take(t)
-	sum.state, sum.digest = before, b.list.Digest
-	if hidden { // something of the table was not in this listing: look again next time
-		sum.state.Racy, sum.digest = true, Digest{}
-	}
-	return c, b.persist(t, d, sum)
-}
-
-// settle decides which of the rows that were not seen are gone. It lists again
-// while that is in doubt, so it returns the state and the number of known
-// entries that go with b.list.
-func (b *Base) settle(src Source, before State, known int) (State, []int32, int, error) {
-	gone := slices.Clone(b.rec.gone)
-	for scan := 1; len(gone) > 0; scan++ {
-		after, err := src.State()
-		if err != nil {
-			return before, nil, 0, err
-		}
-		if after.Same(before) && !before.Busy || scan == maxScans {
-			break
-		}
-		before = after
-		if err := src.List(&b.list); err != nil {
-			return before, nil, 0, err
-		}
-		known = b.rec.match(&b.list)
-		gone = slices.DeleteFunc(gone, func(r int32) bool {
-			_, still := slices.BinarySearch(b.rec.gone, r)
-			return !still
-		})
-	}
-	return before, gone, known, nil
+	sum.state, sum.digest = s.State, s.Digest
+	return s.Changes, b.persist(t, b.track.LastDelta(), sum)
 }
 
 // note remembers the state of a source whose names have not changed.
@@ -167,62 +124,40 @@ func (b *Base) Rebuild(src Source) (Changes, error) {
 	}
 	c, err := b.rebuild(src, before)
 	if err != nil {
-		b.table, b.fresh = nil, false
+		b.table = nil
 		b.seen[0].Size = -1
 	}
 	return c, err
 }
 
 func (b *Base) rebuild(src Source, before State) (Changes, error) {
-	if err := src.List(&b.list); err != nil {
-		return Changes{}, err
+	u := b.readUIDList(src)
+	b.track.Adopt(u)
+	s, err := b.track.first(src, before)
+	if errors.Is(err, errNoUIDs) && u != nil {
+		u = nil
+		b.track.Adopt(nil)
+		s, err = b.track.first(src, before)
 	}
-	t := &Table{UIDNext: 1}
-	list := b.readUIDList(src)
-	want := uint32(0)
-	if list != nil {
-		want = list.UIDValidity
-		t.UIDNext = list.UIDNext
-		for i := range list.Entries {
-			t.add(&row{uid: list.Entries[i].UID, key: list.Entries[i].Key})
-		}
-	}
-	b.rec.t = t
-	known := b.rec.match(&b.list)
-	if uint64(t.UIDNext)+uint64(len(b.list.Entries)-known) > math.MaxUint32 {
-		if list == nil {
-			return Changes{}, fmt.Errorf("index: %d messages: no UIDs are left", len(b.list.Entries))
-		}
-		t, want = &Table{UIDNext: 1}, 0
-		b.rec.t = t
-		known = b.rec.match(&b.list)
-	}
-	v, err := b.draw(want)
 	if err != nil {
 		return Changes{}, err
 	}
-	t.UIDValidity = v
-	b.rec.apply(&b.list, known, slices.Clone(b.rec.gone), src.Order)
-	// A new index has no history.
-	t.vanished, t.HighestModSeq = nil, 1
-	for i := range t.modseq {
-		t.modseq[i] = 1
+	t := b.track.table
+	if t.UIDValidity, err = b.draw(t.UIDValidity); err != nil {
+		return Changes{}, err
 	}
-	d := &b.rec.delta
-	d.reset()
-	for i := range t.Len() {
-		d.Added = append(d.Added, int32(i))
-	}
-	b.table, b.fresh = t, true
+	b.table = t
 	b.sum.take(t)
-	b.sum.state, b.sum.digest = before, b.list.Digest
-	return Changes{Added: t.Len(), Scanned: true, Rebuilt: true}, b.save(t)
+	b.sum.state, b.sum.digest = s.State, s.Digest
+	return s.Changes, b.save(t)
 }
 
-// readUIDList reads the uidlist to adopt; nil when there is none or when it is
-// damaged: its UIDs are lost then.
-func (b *Base) readUIDList(src Source) *UIDListData {
-	name := b.opt.UIDList
+func (b *Base) readUIDList(src Source) *UIDListData { return ReadUIDList(b.fs, src, b.opt.UIDList) }
+
+// ReadUIDList reads the uidlist to adopt: option is Options.UIDList. nil when
+// there is none or when it is damaged: its UIDs are lost then.
+func ReadUIDList(fsy FS, src Source, option string) *UIDListData {
+	name := option
 	switch name {
 	case "none":
 		return nil
@@ -232,7 +167,7 @@ func (b *Base) readUIDList(src Source) *UIDListData {
 			return nil
 		}
 	}
-	text, err := readFile(b.fs, name)
+	text, err := readFile(fsy, name)
 	if err != nil {
 		return nil
 	}
@@ -244,37 +179,15 @@ func (b *Base) readUIDList(src Source) *UIDListData {
 }
 
 // LastDelta tells the rows that the last Sync of this Base changed.
-func (b *Base) LastDelta() *Delta { return &b.rec.delta }
+func (b *Base) LastDelta() *Delta { return b.track.LastDelta() }
 
-// Locate makes sure that a listing belongs to the table, listing src if need
-// be, and returns the number of rows that have no entry because they have gone
-// since the last Sync. Entry works after it.
+// Locate is Tracker.Locate, with the table loaded first.
 func (b *Base) Locate(src Source) (missing int, err error) {
-	t, err := b.Table()
-	if err != nil {
+	if _, err := b.Table(); err != nil {
 		return 0, err
 	}
-	if !b.fresh {
-		if err := src.List(&b.list); err != nil {
-			return 0, err
-		}
-		b.rec.t = t
-		b.rec.match(&b.list)
-		b.fresh = true
-	}
-	for _, e := range b.rec.entryOf {
-		if e < 0 {
-			missing++
-		}
-	}
-	return missing, nil
+	return b.track.Locate(src)
 }
 
-// Entry is the source's entry of a row, nil if it has none. Valid until the
-// next Sync or Locate.
-func (b *Base) Entry(row int) *Entry {
-	if e := b.rec.entryOf[row]; e >= 0 {
-		return &b.list.Entries[e]
-	}
-	return nil
-}
+// Entry is Tracker.Entry: Locate first.
+func (b *Base) Entry(row int) *Entry { return b.track.Entry(row) }

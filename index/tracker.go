@@ -1,0 +1,171 @@
+package index
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// A change of a source while it is listed may hide a name that is there. Names
+// are expunged after one listing around which the source stood still, or when
+// they were missing in maxScans of them.
+const maxScans = 4
+
+// A Tracker holds a table and the listing that belongs to it. It is what
+// assigns UIDs; where the table is kept is its owner's business.
+type Tracker struct {
+	table *Table
+	list  Listing
+	rec   reconciler
+	fresh bool // list and rec.entryOf belong to table
+}
+
+// Scanned is what a Tracker.Scan saw.
+type Scanned struct {
+	Changes
+	State  State // to keep: the source was like this, or is to be listed again
+	Digest Digest
+}
+
+// set makes t the table.
+func (k *Tracker) set(t *Table) {
+	k.table, k.rec.t, k.fresh = t, t, false
+}
+
+// Adopt starts a table from a uidlist (nil: an empty one) for a first Scan.
+func (k *Tracker) Adopt(u *UIDListData) {
+	t := &Table{UIDNext: 1, HighestModSeq: 1}
+	if u != nil {
+		t.UIDValidity, t.UIDNext = u.UIDValidity, u.UIDNext
+		bytes := 0
+		for i := range u.Entries {
+			bytes += len(u.Entries[i].Key)
+		}
+		t.grow(len(u.Entries), bytes)
+		for i := range u.Entries {
+			t.add(&row{uid: u.Entries[i].UID, key: u.Entries[i].Key, modseq: 1})
+		}
+	}
+	k.set(t)
+}
+
+// Table is the table.
+func (k *Tracker) Table() *Table { return k.table }
+
+// LastDelta tells the rows that the last Scan changed.
+func (k *Tracker) LastDelta() *Delta { return &k.rec.delta }
+
+// errNoUIDs: the 32-bit UIDs are used up.
+var errNoUIDs = fmt.Errorf("index: no UIDs are left under this UIDVALIDITY")
+
+// Scan lists src and brings the table up to date; before is src's State taken
+// just now.
+func (k *Tracker) Scan(src Source, before State) (s Scanned, err error) {
+	k.fresh = false
+	if err := src.List(&k.list); err != nil {
+		return s, err
+	}
+	return k.update(src, before)
+}
+
+// update is Scan after the listing.
+func (k *Tracker) update(src Source, before State) (s Scanned, err error) {
+	k.fresh = false
+	known := k.rec.match(&k.list)
+	before, gone, known, err := k.settle(src, before, known)
+	if err != nil {
+		return s, err
+	}
+	if uint64(k.table.UIDNext)+uint64(len(k.list.Entries)-known) > math.MaxUint32 {
+		return s, errNoUIDs
+	}
+	hidden := len(k.rec.gone) > len(gone)
+	d := k.rec.apply(&k.list, known, gone, src.Order)
+	k.fresh = true
+	s.Changes = Changes{Added: len(d.Added), Removed: len(d.Removed), Flagged: len(d.Flagged), Moved: len(d.Moved), Scanned: true}
+	s.State, s.Digest = before, k.list.Digest
+	if hidden { // something of the table was not in this listing: look again next time
+		s.State.Racy, s.Digest = true, Digest{}
+	}
+	s.State.Busy = false // it matters only around a listing
+	return s, nil
+}
+
+// settle decides which of the rows that were not seen are gone. It lists again
+// while that is in doubt, so it returns the state and the number of known
+// entries that go with k.list.
+func (k *Tracker) settle(src Source, before State, known int) (State, []int32, int, error) {
+	gone := slices.Clone(k.rec.gone)
+	for scan := 1; len(gone) > 0; scan++ {
+		after, err := src.State()
+		if err != nil {
+			return before, nil, 0, err
+		}
+		if after.Same(before) && !before.Busy || scan == maxScans {
+			break
+		}
+		before = after
+		if err := src.List(&k.list); err != nil {
+			return before, nil, 0, err
+		}
+		known = k.rec.match(&k.list)
+		gone = slices.DeleteFunc(gone, func(r int32) bool {
+			_, still := slices.BinarySearch(k.rec.gone, r)
+			return !still
+		})
+	}
+	return before, gone, known, nil
+}
+
+// first is the first Scan of an adopted or empty table, which then has no history.
+func (k *Tracker) first(src Source, before State) (Scanned, error) {
+	if err := src.List(&k.list); err != nil {
+		return Scanned{}, err
+	}
+	known := k.rec.match(&k.list)
+	if uint64(k.table.UIDNext)+uint64(len(k.list.Entries)-known) > math.MaxUint32 {
+		return Scanned{}, errNoUIDs
+	}
+	k.rec.apply(&k.list, known, slices.Clone(k.rec.gone), src.Order)
+	t, d := k.table, &k.rec.delta
+	t.vanished, t.HighestModSeq = nil, 1
+	for i := range t.modseq {
+		t.modseq[i] = 1
+	}
+	d.reset()
+	d.Added = slices.Grow(d.Added, t.Len())
+	for i := range t.Len() {
+		d.Added = append(d.Added, int32(i))
+	}
+	k.fresh = true
+	before.Busy = false
+	return Scanned{Changes: Changes{Added: t.Len(), Scanned: true, Rebuilt: true}, State: before, Digest: k.list.Digest}, nil
+}
+
+// Locate makes sure that a listing belongs to the table, listing src if need
+// be, and returns the number of rows without an entry: messages that have gone
+// since the last Scan. Entry works after it.
+func (k *Tracker) Locate(src Source) (missing int, err error) {
+	if !k.fresh {
+		if err := src.List(&k.list); err != nil {
+			return 0, err
+		}
+		k.rec.match(&k.list)
+		k.fresh = true
+	}
+	for _, e := range k.rec.entryOf {
+		if e < 0 {
+			missing++
+		}
+	}
+	return missing, nil
+}
+
+// Entry is the source's entry of a row, nil if it has none. Valid until the
+// next Scan or Locate.
+func (k *Tracker) Entry(row int) *Entry {
+	if e := k.rec.entryOf[row]; e >= 0 {
+		return &k.list.Entries[e]
+	}
+	return nil
+}
