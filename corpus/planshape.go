@@ -63,13 +63,13 @@ func (s *shapePlanner) next(p *plan) {
 	}
 	p.reply = p.form.isReply()
 	s.w.dress(p)
-	if s.w.shape == Absent {
-		s.most = max(s.most, 4*i+3)
-	} else {
-		s.most = max(s.most, p.sid, p.parent)
-	}
-	if s.w.shape == ManyRefs {
-		s.most = max(s.most, 2*(i+manyRefs)+1)
+	switch s.w.shape {
+	case Cycles: // the last ring may be incomplete
+		s.most = i + ringMost
+	case ManyRefs:
+		s.most = 2*(i+manyRefs) + 1
+	default:
+		s.most = max(s.most, p.sid)
 	}
 }
 

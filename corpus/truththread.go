@@ -42,15 +42,15 @@ func (t *Truth) thread(alg string, uids []uint32) ([]byte, error) {
 		f.link()
 		f.prune()
 		f.sortSiblings()
-		f.sortTop(f.firstDate)
+		f.sortTop()
 		f.gather()
 		f.sortSiblings()
-		f.sortTop(f.firstDate)
+		f.sortTop()
 	case "refs":
 		f.link()
 		f.prune()
 		f.sortSiblings()
-		f.sortTop(f.lastDate)
+		f.sortTopByLatest()
 	case "orderedsubject":
 		f.orderedSubject()
 	default:
@@ -188,17 +188,15 @@ func (f *forest) first(node int32) int32 {
 	return node
 }
 
-func (f *forest) firstDate(node int32) int32 { return f.first(node) }
-
-// lastDate is the youngest message of a tree.
-func (f *forest) lastDate(node int32) int32 {
-	best := f.first(node)
+// latest is the latest sent date in a tree.
+func (f *forest) latest(node int32) int64 {
+	best := f.t.sent[f.rows[f.first(node)]]
 	stack := []int32{node}
 	for len(stack) > 0 {
 		at := stack[len(stack)-1]
 		stack = append(stack[:len(stack)-1], f.kids[at]...)
-		if !f.dummy(at) && f.byDate(at, best) > 0 {
-			best = at
+		if !f.dummy(at) {
+			best = max(best, f.t.sent[f.rows[at]])
 		}
 	}
 	return best
@@ -212,14 +210,39 @@ func (f *forest) sortSiblings() {
 	}
 }
 
-// sortTop orders the threads by the date of the message that stands for each.
-func (f *forest) sortTop(stands func(node int32) int32) {
-	type entry struct{ node, message int32 }
+// sortTop orders the threads by the message that stands for each, steps (4)
+// and (6).
+func (f *forest) sortTop() {
+	slices.SortFunc(f.top, func(a, b int32) int { return f.byDate(f.first(a), f.first(b)) })
+}
+
+// sortTopByLatest is the order of REFS: the latest date of each thread, then
+// the UID at its top. Where a missing message was at the top, the place is that
+// of UID 0, also if its only child has taken it; such threads keep the order in
+// which the missing messages were first named.
+func (f *forest) sortTopByLatest() {
+	type entry struct {
+		node   int32
+		latest int64
+		uid    int32
+		dummy  int32
+	}
 	entries := make([]entry, len(f.top))
 	for i, node := range f.top {
-		entries[i] = entry{node, stands(node)}
+		e := entry{node: node, latest: f.latest(node)}
+		if p := f.parent[node]; p != none { // its parent, or the top of its parents, was a dummy
+			for e.dummy = p; f.parent[e.dummy] != none; e.dummy = f.parent[e.dummy] {
+			}
+		} else if f.dummy(node) {
+			e.dummy = node
+		} else {
+			e.uid = f.rows[node] + 1
+		}
+		entries[i] = e
 	}
-	slices.SortFunc(entries, func(a, b entry) int { return f.byDate(a.message, b.message) })
+	slices.SortFunc(entries, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.latest, b.latest), cmp.Compare(a.uid, b.uid), cmp.Compare(a.dummy, b.dummy))
+	})
 	for i, e := range entries {
 		f.top[i] = e.node
 	}
