@@ -6,7 +6,9 @@ import "strings"
 // address, RFC 5256 section 3) and the RFC 5957 display key, casemapped.
 func (c Compat) addressKeys(raw string) (mailbox, display string) {
 	a := firstAddress(raw)
-	display = decodeWords(a.name)
+	if display = decodeWords(a.name); c == Dovecot {
+		display = decodeDovecot(a.name, func(s string) string { return s })
+	}
 	if display == "" {
 		display = a.mailbox
 		if a.host != "" {

@@ -21,7 +21,7 @@ import (
 //   - Text of an unknown charset is taken for UTF-8, its case left alone.
 func baseDovecot(raw string) (key string, reply bool) {
 	s := strings.Trim(strings.ReplaceAll(raw, "\r\n", "\n"), " \t\r\n")
-	s = packDovecot(decodeDovecot(s))
+	s = packDovecot(decodeDovecot(s, Dovecot.casemap))
 	for {
 		for {
 			if t, ok := strings.CutSuffix(s, " "); ok {
@@ -100,12 +100,13 @@ func packDovecot(s string) string {
 	return s[:first] + packSpace(s[first:])
 }
 
-// decodeDovecot decodes encoded-words and applies the casemap to every piece.
-func decodeDovecot(s string) string {
+// decodeDovecot decodes encoded-words and applies normal to every piece but
+// those of unknown charsets.
+func decodeDovecot(s string, normal func(string) string) string {
 	var out strings.Builder
 	plain := func(t string) {
 		// One U+FFFD for a run of bad bytes, in two pieces too.
-		m := Dovecot.casemap(toUTF8(t))
+		m := normal(toUTF8(t))
 		if strings.HasSuffix(out.String(), "\uFFFD") && !strings.HasPrefix(t, "\uFFFD") {
 			m = strings.TrimPrefix(m, "\uFFFD")
 		}
