@@ -52,52 +52,38 @@ func parseKey(s string) (k rowKey, ok bool) {
 
 // A counter numbers equal hashes: open addressing, at most half full, kept
 // between listings.
-type counter struct {
-	slots []slot
-	used  int
-}
+type counter struct{ slots []slot }
 
 type slot struct {
 	hash uint64
 	n    uint32 // 0 = free
 }
 
-func (c *counter) reset() {
+// reset empties the counter and makes room for n hashes.
+func (c *counter) reset(n int) {
+	size := 1 << 10
+	for size < 2*n {
+		size *= 2
+	}
+	if len(c.slots) < size {
+		c.slots = make([]slot, size)
+		return
+	}
 	clear(c.slots)
-	c.used = 0
 }
 
 // next returns 1 for the first time it sees hash, then 2, ...
 func (c *counter) next(hash uint64) uint32 {
-	if 2*c.used >= len(c.slots) {
-		c.grow()
-	}
-	s := c.find(hash)
-	if s.n == 0 {
-		s.hash = hash
-		c.used++
-	}
-	s.n++
-	return s.n
-}
-
-func (c *counter) find(hash uint64) *slot {
 	mask := uint64(len(c.slots) - 1)
-	// Hashed once more: a table that is filled in the order of another
-	// table's hashes would cluster.
+	// Mixed once more: headers can be made whose hashes share low bits.
 	for i := mix(hash) & mask; ; i = (i + 1) & mask {
-		if s := &c.slots[i]; s.n == 0 || s.hash == hash {
-			return s
+		s := &c.slots[i]
+		if s.n == 0 {
+			s.hash = hash
 		}
-	}
-}
-
-func (c *counter) grow() {
-	old := c.slots
-	c.slots = make([]slot, max(1<<10, 2*len(old)))
-	for _, s := range old {
-		if s.n > 0 {
-			*c.find(s.hash) = s
+		if s.hash == hash {
+			s.n++
+			return s.n
 		}
 	}
 }

@@ -86,7 +86,6 @@ func (s *Mbox) List(l *index.Listing) error {
 // scan fills s.rows and hands out the entries, which have no key yet.
 func (s *Mbox) scan(add func(index.Entry)) error {
 	s.rows, s.byKey, s.listed = s.rows[:0], nil, false
-	s.count.reset()
 	s.imap.reset()
 	data := s.m.Data()
 	var h fieldWalk
@@ -103,8 +102,7 @@ func (s *Mbox) scan(add func(index.Entry)) error {
 				return true // not mail
 			}
 		}
-		r := row{off: m.Off, body: m.BodyOff, head: m.BodyOff + int64(h.end), end: m.End,
-			key:  rowKey{h.hash, s.count.next(h.hash)},
+		r := row{off: m.Off, body: m.BodyOff, head: m.BodyOff + int64(h.end), end: m.End, key: rowKey{hash: h.hash},
 			date: m.Date, dateOK: m.DateOK, uid: h.uid, quoted: m.Quoted}
 		add(index.Entry{
 			Dir: index.DirNone, Flags: h.flags, Keywords: s.imap.bits(h.keywords),
@@ -118,6 +116,11 @@ func (s *Mbox) scan(add func(index.Entry)) error {
 	if err != nil && len(s.m.Data()) > 0 && s.m.Damage() == nil {
 		s.rows = s.rows[:0]
 		return fmt.Errorf("source: %s: %w", s.path, err)
+	}
+	// In a loop of its own the processor waits for several slots at a time.
+	s.count.reset(len(s.rows))
+	for i := range s.rows {
+		s.rows[i].key.nth = s.count.next(s.rows[i].key.hash)
 	}
 	s.listed = true
 	return nil
