@@ -25,7 +25,8 @@ type builder struct {
 	address [len(addressKeys)]textBuilder
 	all     chunk // few rows: everything that was read
 	few     bool
-	env     envelope
+	env     envWriter
+	owned   []uint64 // bitmap by id: an earlier row's own (envelopes)
 }
 
 // An interner numbers ids.
@@ -91,6 +92,11 @@ func newBuilder(s *store, w wants, n int) (*builder, error) {
 		c.uid, c.ctl, c.id = slices.Grow(c.uid, n), slices.Grow(c.ctl, n), slices.Grow(c.id, n)
 		c.date, c.subject, c.refOff = slices.Grow(c.date, n), slices.Grow(c.subject, n), slices.Grow(c.refOff, n)
 		b.subject.start(&s.subject.dict, n)
+		if w.envelope {
+			for _, id := range c.id {
+				b.own(id)
+			}
+		}
 	} else {
 		b.few, b.from = false, 0
 	}
@@ -168,9 +174,42 @@ func (b *builder) take(c *chunk) error {
 		s.size = append(s.size, c.size...)
 	}
 	if b.want.envelope {
-		b.env.take(c)
+		b.takeEnvelopes(c)
 	}
 	return nil
+}
+
+// takeEnvelopes takes the chunk's block and those In-Reply-To that no earlier
+// row can give.
+func (b *builder) takeEnvelopes(c *chunk) {
+	cols := &b.s.cols
+	for _, p := range append(c.packs, c.packed) {
+		if p.rows > 0 {
+			b.env.block(p)
+		}
+	}
+	first := len(cols.id) - c.n
+	for i := range c.n {
+		row := first + i
+		if v := c.env.irt.At(i); len(v) > 0 && !b.owns(cols.ref[cols.refOff[row+1]-1]) {
+			b.env.orphan(row-b.from, v)
+		}
+		b.own(cols.id[row])
+	}
+}
+
+func (b *builder) owns(id int32) bool {
+	return int(id>>6) < len(b.owned) && b.owned[id>>6]&(1<<(id&63)) != 0
+}
+
+func (b *builder) own(id int32) {
+	if id < 0 {
+		return
+	}
+	for int(id>>6) >= len(b.owned) {
+		b.owned = append(b.owned, 0)
+	}
+	b.owned[id>>6] |= 1 << (id & 63)
 }
 
 // finish numbers what is new and returns the parts of the segment. uids are
@@ -229,8 +268,7 @@ func (b *builder) finish(uids []uint32) ([]part, error) {
 		add("size", n, appendDeltas(nil, s.size[b.from:]))
 	}
 	if b.want.envelope {
-		add("env", n, b.env.data)
-		add("env.idx", n, b.env.index)
+		parts = append(parts, b.env.parts(n)...)
 	}
 	return parts, nil
 }
@@ -283,8 +321,10 @@ func (c *chunk) append(o *chunk) {
 	}
 	c.arrival = append(c.arrival, o.arrival...)
 	c.size = append(c.size, o.size...)
-	if o.packed != nil {
-		c.envBlocks = append(c.envBlocks, envBlock{rows: o.n, raw: len(o.env), data: slices.Clone(o.packed)})
+	if o.packed.rows > 0 {
+		appendArena(&c.env.irt, &o.env.irt)
+		o.packed.data = slices.Clone(o.packed.data)
+		c.packs = append(c.packs, o.packed)
 	}
 }
 

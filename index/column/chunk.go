@@ -28,17 +28,11 @@ var addressKeys = [...]struct {
 	{mailsort.DisplayTo, rfc5322.To, true, "dispto"},
 }
 
-// envelopeFields are kept as they stand, unfolded, with fields=envelope.
-var envelopeFields = [...]rfc5322.Field{
-	rfc5322.Date, rfc5322.Subject, rfc5322.From, rfc5322.Sender, rfc5322.ReplyTo,
-	rfc5322.To, rfc5322.Cc, rfc5322.Bcc, rfc5322.InReplyTo, rfc5322.MessageID,
-}
-
 // wants says what to take from a message.
 type wants struct {
 	thread   bool // id, references, date, subject
 	address  bool // the five string keys
-	envelope bool
+	envelope bool // with thread only
 	arrival  bool // INTERNALDATE
 	size     bool // RFC822.SIZE
 }
@@ -70,12 +64,11 @@ type chunk struct {
 	hash    []idHash
 	subject mailsort.Arena
 	address [len(addressKeys)]mailsort.Arena
-	env     []byte // per row: fields present (uvarint bits), then length and bytes of each
-	packed  []byte // env, compressed
+	env     envChunk
+	packed  envBlock   // env, when the chunk is full
+	packs   []envBlock // instead in a chunk made of chunks
 	arrival []int64
 	size    []int64
-
-	envBlocks []envBlock // instead of env in a chunk made of chunks
 
 	buf, key, scratch []byte
 }
@@ -87,7 +80,9 @@ func (c *chunk) reset(seq int) {
 	for i := range c.address {
 		c.address[i].Reset()
 	}
-	c.env, c.packed, c.arrival, c.size = c.env[:0], c.packed[:0], c.arrival[:0], c.size[:0]
+	c.arrival, c.size = c.arrival[:0], c.size[:0]
+	c.env.reset()
+	c.packed = envBlock{}
 }
 
 // A reader takes wanted values out of messages.
@@ -106,10 +101,13 @@ func (r *reader) read(c *chunk, e *index.Entry) error {
 	var head []byte
 	var err error
 	absent := false
+	if e == nil {
+		e, err = &nowhere, fs.ErrNotExist
+	}
 	internal := e.MTime
 	known := e.MTimeOK
 	size := e.VSize
-	if r.want.header() {
+	if err == nil && r.want.header() {
 		c.buf, err = r.src.ReadHeader(e, c.buf)
 		head = c.buf
 	}
@@ -178,10 +176,12 @@ func (r *reader) read(c *chunk, e *index.Entry) error {
 		}
 	}
 	if r.want.envelope {
-		c.envelope(head, &h)
+		r.envelope(c, head, &h)
 	}
 	return nil
 }
+
+var nowhere = index.Entry{VSize: -1} // a message that the source has no more
 
 // links adds the message's ids: its own, and the references of RFC 5256
 // section 3, REFERENCES step (1): References, or the first id of In-Reply-To
@@ -209,22 +209,25 @@ func (r *reader) links(c *chunk, head []byte, h *rfc5322.Header) (ctl uint8) {
 	return ctl
 }
 
-func (c *chunk) envelope(head []byte, h *rfc5322.Header) {
-	var present uint64
-	for i, f := range envelopeFields {
-		if h.Present&f.Mask() != 0 {
-			present |= 1 << i
-		}
-	}
-	c.env = appendUint(c.env, present)
-	for _, f := range envelopeFields {
+// envelope adds the message's envelope; its links and date were added before.
+func (r *reader) envelope(c *chunk, head []byte, h *rfc5322.Header) {
+	row := len(c.ctl) - 1
+	parent := false
+	value := func(i int) ([]byte, bool) {
+		f := envelopeFields[i]
 		if h.Present&f.Mask() == 0 {
-			continue
+			return nil, false
 		}
 		c.key = rfc5322.Unfold(c.key[:0], h.Raw(head, f))
-		c.env = appendUint(c.env, uint64(len(c.key)))
-		c.env = append(c.env, c.key...)
+		return c.key, true
 	}
+	if v, ok := value(envInReplyTo); ok && c.refs[row] > 0 {
+		var id []byte
+		if id, c.scratch, ok = rfc5322.FirstID(v, c.scratch); ok && isParent(v, id) {
+			parent = r.key.hash(id) == c.hash[len(c.hash)-1]
+		}
+	}
+	c.env.add(value, c.date[row], c.ctl[row]&ctlDateOK != 0, parent)
 }
 
 // gone reports errors that concern one message and not the disk.

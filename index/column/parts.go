@@ -21,7 +21,7 @@ var partNames = [...]string{
 	"uid", "ctl", "id", "ref", "date", "subject", "subject.str", "subject.place", "hash",
 	"from", "from.str", "from.place", "to", "to.str", "to.place", "cc", "cc.str", "cc.place",
 	"dispfrom", "dispfrom.str", "dispfrom.place", "dispto", "dispto.str", "dispto.place",
-	"arrival", "size", "env", "env.idx",
+	"arrival", "size", "env", "env.idx", "env.irt", "state",
 }
 
 // blockSize of zstd parts: the window, too.

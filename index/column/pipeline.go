@@ -23,8 +23,12 @@ func readAll(r *reader, n, workers int, entry func(i int) *index.Entry, merge fu
 		return nil
 	}
 	r.mask = r.want.mask()
-	chunks := (n + chunkRows - 1) / chunkRows
-	q := &queue{n: n, chunks: chunks, r: r, entry: entry, merge: merge, ready: make([]*chunk, chunks)}
+	rows := chunkRows
+	if r.want.envelope {
+		rows = envRows
+	}
+	chunks := (n + rows - 1) / rows
+	q := &queue{n: n, rows: rows, chunks: chunks, r: r, entry: entry, merge: merge, ready: make([]*chunk, chunks)}
 	q.adapt = workers <= 0
 	if q.adapt {
 		workers = 2 * runtime.GOMAXPROCS(0)
@@ -41,13 +45,14 @@ func readAll(r *reader, n, workers int, entry func(i int) *index.Entry, merge fu
 }
 
 type queue struct {
-	n, chunks int
-	r         *reader
-	entry     func(int) *index.Entry
-	merge     func(*chunk) error
-	free      chan *chunk
-	adapt     bool
-	wg        sync.WaitGroup
+	n, rows int // messages, and how many make a chunk
+	chunks  int
+	r       *reader
+	entry   func(int) *index.Entry
+	merge   func(*chunk) error
+	free    chan *chunk
+	adapt   bool
+	wg      sync.WaitGroup
 
 	mu      sync.Mutex
 	live    int // readers
@@ -127,13 +132,13 @@ func (q *queue) fail(err error) {
 
 func (q *queue) read(c *chunk, seq int) error {
 	c.reset(seq)
-	for i := seq * chunkRows; i < min((seq+1)*chunkRows, q.n); i++ {
+	for i := seq * q.rows; i < min((seq+1)*q.rows, q.n); i++ {
 		if err := q.r.read(c, q.entry(i)); err != nil {
 			return err
 		}
 	}
 	if q.r.want.envelope {
-		c.pack()
+		c.packed = c.env.pack()
 	}
 	return nil
 }

@@ -10,10 +10,14 @@ import (
 // A store is an open cache file and what was decoded of it so far. Everything
 // is loaded on first use, whole columns at a time; what loads stays.
 type store struct {
-	r     *blockfile.Reader
-	key   hashKey
-	parts []part // of all segments, in order of writing
-	rows  int
+	identity
+	state   state
+	r       *blockfile.Reader
+	tainted bool // has rows that are not on disk
+	retried bool // absent messages have been looked for
+	key     hashKey
+	parts   []part // of all segments, in order of writing
+	rows    int
 
 	cols     columns // uid is always there
 	hasLinks bool    // ctl, id, ref, subject
@@ -60,12 +64,34 @@ func openStore(r *blockfile.Reader, key hashKey) (*store, error) {
 			return nil, err
 		}
 	}
+	s.subject.hasVal = false
 	err := s.each("uid", func(b []byte, rows int) (ok bool) {
 		s.cols.uid, ok = decodeRuns(s.cols.uid, b, rows)
 		return ok
 	})
 	s.rows = len(s.cols.uid)
-	return s, err
+	if err != nil {
+		return nil, err
+	}
+	var absent []uint32
+	for _, p := range s.parts {
+		if p.name != "state" {
+			continue
+		}
+		b, err := p.bytes()
+		if err != nil {
+			return nil, err
+		}
+		if !s.state.decode(b, p.rows) {
+			return nil, corrupt("state")
+		}
+		absent = append(absent, s.state.absent...)
+	}
+	s.state.absent = absent
+	if s.rows > 0 && s.state.uidNext <= s.cols.uid[s.rows-1] {
+		return nil, corrupt("state")
+	}
+	return s, nil
 }
 
 // each calls fn with the bytes of every part of that name, in order.

@@ -4,11 +4,13 @@ package designs
 
 import (
 	"mailbench/index"
+	"mailbench/index/column"
 	"mailbench/index/scan"
 )
 
 // All is the list, the reference design last.
 var All = index.Registry{
+	column.Design,
 	scan.Design,
 }
 

@@ -1,0 +1,192 @@
+package column
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/cespare/xxhash/v2"
+
+	"mailbench/index"
+	"mailbench/index/blockfile"
+	mailsort "mailbench/sort"
+)
+
+const (
+	cacheKind   = "column"
+	answersKind = "answers"
+	version     = 1
+)
+
+// The header page's meta of both files: the index's id, the compat, and, in
+// the cache, the key of the hashes; in the answers, the set of messages.
+//
+//	cache    id u64, compat u8, key u64 * 2
+//	answers  id u64, compat u8, uidnext u32, messages u32
+const (
+	cacheMeta   = 25
+	answersMeta = 17
+)
+
+var le = binary.LittleEndian
+
+// state is part "state" of a segment with rows: every message below uidNext
+// that was there had a row, the last row's key hashed to lastKey, and these
+// UIDs could not be read.
+//
+//	uidnext varint, hash u64, absent UIDs (runs)
+type state struct {
+	uidNext uint32
+	lastKey uint64
+	absent  []uint32
+}
+
+func (s *state) encode() []byte {
+	b := appendUint(nil, uint64(s.uidNext))
+	b = le.AppendUint64(b, s.lastKey)
+	return appendRuns(b, s.absent)
+}
+
+func (s *state) decode(b []byte, absent int) bool {
+	c := cursor{b: b}
+	s.uidNext = uint32(c.uint())
+	k := c.bytes(8)
+	if c.bad {
+		return false
+	}
+	s.lastKey = le.Uint64(k)
+	var ok bool
+	s.absent, ok = decodeRuns(nil, c.b[c.off:], absent)
+	return ok
+}
+
+func keyHash(key []byte) uint64 { return xxhash.Sum64(key) }
+
+func newKey() hashKey {
+	var b [16]byte
+	rand.Read(b[:])
+	return hashKey{le.Uint64(b[:]), le.Uint64(b[8:])}
+}
+
+// cache opens the cache, or gives an empty one when there is none that belongs
+// to the index as it is (missing, damaged, of another mailbox, from before a
+// rebuild, newer than the index).
+func (m *mailbox) cache(h *index.BaseHeader) (*store, error) {
+	if m.st != nil && m.st.identity == m.identity(h) && m.st.state.uidNext <= h.UIDNext {
+		return m.st, nil
+	}
+	m.drop()
+	st, err := m.openCache(h)
+	if err != nil {
+		if !blockfile.IsAbsent(err) && !errors.Is(err, errOther) {
+			return nil, err
+		}
+		st = m.emptyStore(h)
+	}
+	m.st = st
+	return st, nil
+}
+
+func (m *mailbox) emptyStore(h *index.BaseHeader) *store {
+	st := newStore(newKey())
+	st.identity = m.identity(h)
+	return st
+}
+
+// errOther reports a cache that is whole but belongs to something else.
+var errOther = errors.New("column: not this mailbox's cache")
+
+func (m *mailbox) openCache(h *index.BaseHeader) (*store, error) {
+	r, err := blockfile.Open(m.fs, m.cachePath)
+	if err != nil {
+		return nil, err
+	}
+	fh := r.Header()
+	key, ok := m.cacheOK(&fh, h)
+	if !ok {
+		r.Close()
+		return nil, errOther
+	}
+	st, err := openStore(r, key)
+	if err == nil && st.state.uidNext > h.UIDNext {
+		err = errOther
+	}
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	st.identity = m.identity(h)
+	if m.envelopes() && st.rows > 0 && !st.covers("env") {
+		r.Close()
+		return nil, errOther // made with fields=thread: made again
+	}
+	return st, nil
+}
+
+func (m *mailbox) envelopes() bool { return m.cfg.Options.Fields == "envelope" }
+
+func (m *mailbox) cacheOK(fh *blockfile.Header, h *index.BaseHeader) (key hashKey, ok bool) {
+	if fh.Kind != cacheKind || fh.Version != version || fh.UIDValidity != h.UIDValidity || fh.Generation > h.Generation ||
+		len(fh.Meta) != cacheMeta || le.Uint64(fh.Meta) != h.ID || mailsort.Compat(fh.Meta[8]) != m.compat {
+		return key, false
+	}
+	return hashKey{le.Uint64(fh.Meta[9:]), le.Uint64(fh.Meta[17:])}, true
+}
+
+func (m *mailbox) cacheHeader(h *index.BaseHeader, key hashKey) blockfile.Header {
+	meta := le.AppendUint64(nil, h.ID)
+	meta = append(meta, byte(m.compat))
+	meta = le.AppendUint64(meta, key[0])
+	meta = le.AppendUint64(meta, key[1])
+	return blockfile.Header{Kind: cacheKind, Version: version, UIDValidity: h.UIDValidity, Generation: h.Generation, Meta: meta}
+}
+
+// publish writes parts: a new file if st has none, else a segment. Either is
+// on disk when it returns. What cannot be written is an answer's time lost and
+// not an answer: the error is kept for Check, and the store is dropped after
+// use, because its rows are nowhere else.
+func (m *mailbox) publish(st *store, h *index.BaseHeader, parts []part) {
+	write := func(w *blockfile.Writer) error { return writeParts(w, parts) }
+	var err error
+	if st.r == nil {
+		err = blockfile.Create(m.fs, m.cachePath, m.cacheHeader(h, st.key), write)
+	} else {
+		err = blockfile.Append(m.fs, st.r, write)
+	}
+	if err == nil {
+		err = st.reopen(m.fs, m.cachePath)
+	}
+	m.lost = err
+	st.tainted = err != nil
+}
+
+// reopen maps the file anew after a segment was added; decoded columns stay.
+func (s *store) reopen(fsy index.FS, name string) error {
+	r, err := blockfile.Open(fsy, name)
+	if err != nil {
+		return err
+	}
+	var parts []part
+	for i := range r.Segments() {
+		if parts, err = segParts(r.Segment(i), parts); err != nil {
+			r.Close()
+			return err
+		}
+	}
+	rows := 0
+	for _, p := range parts {
+		if p.name == "uid" {
+			rows += p.rows
+		}
+	}
+	if rows != s.rows {
+		r.Close()
+		return fmt.Errorf("%w: column: other rows than were written", index.ErrCorrupt)
+	}
+	if s.r != nil {
+		s.r.Close()
+	}
+	s.r, s.parts = r, parts
+	return nil
+}

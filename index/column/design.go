@@ -1,0 +1,140 @@
+package column
+
+import (
+	"path/filepath"
+	"time"
+
+	"mailbench/index"
+	"mailbench/internal/fsys"
+	mailsort "mailbench/sort"
+	"mailbench/thread"
+)
+
+// Design is the column design.
+var Design index.Design = design{}
+
+type design struct{}
+
+func (design) Name() string               { return "column" }
+func (design) Integrity() index.Integrity { return index.DetectsDamage }
+
+// Axes are what the benchmarks sweep.
+func (design) Axes() index.Axes {
+	return index.Axes{Fields: []string{"thread", "envelope"}, Answers: []string{"stored", "computed"}, Compacts: true, Open: true}
+}
+
+// Open opens the index: the header pages of the base, nothing of the cache.
+func (design) Open(cfg index.Config) (index.Mailbox, error) {
+	if cfg.FS == nil {
+		cfg.FS = fsys.OS
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	base, err := index.OpenBase(cfg.FS, cfg.Dir, index.BaseOptions{UIDList: cfg.Options.UIDList, UIDValidity: cfg.Options.UIDValidity, Now: cfg.Now})
+	if err != nil {
+		return nil, err
+	}
+	m := &mailbox{cfg: cfg, fs: cfg.FS, base: base,
+		cachePath: filepath.Join(cfg.Dir, CacheFile), answersPath: filepath.Join(cfg.Dir, AnswersFile)}
+	if cfg.Options.Compat == index.CompatDovecot {
+		m.compat = mailsort.Dovecot
+	}
+	m.memo.bound = cfg.Options.CacheBytes
+	if m.memo.bound <= 0 {
+		m.memo.bound = defaultCacheBytes
+	}
+	return m, nil
+}
+
+// Names of the files beside index.BaseFile and index.LogFile.
+const (
+	CacheFile   = "mailbench.cache"
+	AnswersFile = "mailbench.answers"
+)
+
+const defaultCacheBytes = 64 << 20
+
+// mailbox is an opened mailbox.
+type mailbox struct {
+	cfg    index.Config
+	fs     index.FS
+	base   *index.Base
+	compat mailsort.Compat
+
+	cachePath, answersPath string
+
+	st      *store // nil: not opened
+	view    view   // of st
+	answers *answersFile
+	memo    memo
+	forget  bool  // the answers file is known to be damaged: to be written anew
+	lost    error // the last failure to write the cache or the answers: reported by Check
+
+	answer  index.Answer // what Thread returned
+	uids    []uint32     // what Sort returned
+	order   []int32
+	rows    []int32
+	col     []uint64
+	replies []uint8
+	forest  thread.Forest
+	threads thread.Scratch
+	sorts   mailsort.Scratch
+}
+
+// identity is what ties the cache and the answers to an index.
+type identity struct {
+	id          uint64
+	uidValidity uint32
+	compat      mailsort.Compat
+}
+
+func (m *mailbox) identity(h *index.BaseHeader) identity {
+	return identity{h.ID, h.UIDValidity, m.compat}
+}
+
+// A set names a set of messages of one index. UIDs are never used again, so a
+// set with the same next UID has got nothing and with the same number of
+// messages has lost nothing.
+type set struct {
+	identity
+	uidNext  uint32
+	messages int
+}
+
+func (m *mailbox) set(h *index.BaseHeader) set {
+	return set{m.identity(h), h.UIDNext, h.Messages}
+}
+
+func (m *mailbox) stored() bool { return m.cfg.Options.Answers != "computed" }
+
+func (m *mailbox) Status() index.Status { return m.base.Header().Status }
+
+func (m *mailbox) Messages(fn func(index.Message) bool) error {
+	t, err := m.base.Table()
+	if err != nil {
+		return err
+	}
+	for i := range t.Len() {
+		if !fn(t.Message(i)) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// Close lets go of maps and memory; everything is on disk already.
+func (m *mailbox) Close() error {
+	m.drop()
+	m.closeAnswers()
+	m.memo.close()
+	return m.base.Close()
+}
+
+// drop forgets the opened cache.
+func (m *mailbox) drop() {
+	if m.st != nil {
+		m.st.close()
+	}
+	m.st, m.view = nil, view{}
+}

@@ -1,0 +1,233 @@
+package column
+
+import (
+	"errors"
+
+	"mailbench/index"
+)
+
+// A view is the messages of the mailbox as rows of the cache.
+type view struct {
+	set set
+	// live are the cache rows of the messages, in UID order; nil: each row of
+	// the cache is a message.
+	live []int32
+	n    int // messages
+}
+
+// row is the cache row of message i.
+func (v *view) row(i int32) int32 {
+	if v.live == nil {
+		return i
+	}
+	return v.live[i]
+}
+
+// ready opens the cache, reads the mail that it does not have yet, and returns
+// it with the rows of the messages of the mailbox.
+func (m *mailbox) ready() (*store, *view, error) {
+	h := m.base.Header()
+	s := m.set(&h)
+	if m.st != nil && m.view.set == s && m.st.identity == s.identity {
+		return m.st, &m.view, nil
+	}
+	if !h.Exists {
+		if err := m.base.Damage(); err != nil {
+			return nil, nil, err
+		}
+		m.drop()
+		m.st, m.view = m.emptyStore(&h), view{set: s}
+		return m.st, &m.view, nil
+	}
+	st, err := m.cache(&h)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(st.state.absent) > 0 && !st.retried {
+		if st, err = m.retry(st, &h); err != nil {
+			return nil, nil, err
+		}
+	}
+	if st.state.uidNext == h.UIDNext && st.rows == h.Messages {
+		m.view = view{set: s, n: st.rows}
+		return st, &m.view, nil
+	}
+	t, err := m.base.Table()
+	if err != nil {
+		return nil, nil, err
+	}
+	live, fresh, ok := match(st, t)
+	if !ok { // the cache of a mailbox that had other messages under these UIDs
+		m.drop()
+		st = m.emptyStore(&h)
+		m.st = st
+		live, fresh, _ = match(st, t)
+	}
+	if fresh < t.Len() {
+		first := int32(st.rows)
+		if err := m.fill(st, &h, t, fresh); err != nil {
+			m.drop()
+			return nil, nil, err
+		}
+		for i := first; i < int32(st.rows); i++ {
+			live = append(live, i)
+		}
+	}
+	if len(live) == st.rows {
+		live = nil
+	}
+	m.view = view{set: s, live: live, n: t.Len()}
+	return st, &m.view, nil
+}
+
+// match finds the cache rows of the table's messages below st.state.uidNext;
+// the messages from table row fresh on have none. ok is false when the cache
+// cannot be this table's.
+func match(st *store, t *index.Table) (live []int32, fresh int, ok bool) {
+	uids, c := t.UIDs(), st.cols.uid
+	fresh = len(uids)
+	live = make([]int32, 0, len(uids))
+	k := 0
+	for i, u := range uids {
+		if u >= st.state.uidNext {
+			fresh = i
+			break
+		}
+		for k < len(c) && c[k] < u {
+			k++
+		}
+		if k == len(c) || c[k] != u {
+			return nil, 0, false
+		}
+		live = append(live, int32(k))
+		k++
+	}
+	if fresh > 0 && len(c) > 0 && uids[fresh-1] == c[len(c)-1] && keyHash(t.Key(fresh-1)) != st.state.lastKey {
+		return nil, 0, false
+	}
+	return live, fresh, true
+}
+
+// retry looks again for messages that could not be read when they were cached.
+// If one can be, the cache is made anew.
+func (m *mailbox) retry(st *store, h *index.BaseHeader) (*store, error) {
+	st.retried = true
+	t, err := m.base.Table()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := m.base.Locate(m.cfg.Source); err != nil {
+		return nil, err
+	}
+	var buf []byte
+	for _, u := range st.state.absent {
+		row, ok := t.Row(u)
+		if !ok {
+			continue
+		}
+		e := m.base.Entry(row)
+		if e == nil {
+			continue
+		}
+		if buf, err = m.cfg.Source.ReadHeader(e, buf); err == nil {
+			m.drop()
+			m.closeAnswers()
+			m.forget = true
+			m.st = m.emptyStore(h)
+			return m.st, nil
+		}
+	}
+	return st, nil
+}
+
+// fill reads the messages from table row fresh on and adds them to the cache.
+func (m *mailbox) fill(st *store, h *index.BaseHeader, t *index.Table, fresh int) error {
+	w := wants{thread: true}
+	if st.rows == 0 {
+		w.address, w.envelope = m.envelopes(), m.envelopes()
+	} else { // what has been cached of the others
+		w.address, w.envelope = st.covers(addressKeys[0].name), st.covers("env")
+		w.arrival, w.size = st.covers("arrival"), st.covers("size")
+	}
+	if _, err := m.base.Locate(m.cfg.Source); err != nil {
+		return err
+	}
+	n := t.Len() - fresh
+	b, err := newBuilder(st, w, n)
+	if err != nil {
+		return err
+	}
+	r := &reader{src: m.cfg.Source, want: w, compat: m.compat, key: st.key}
+	err = readAll(r, n, m.cfg.Options.Workers, func(i int) *index.Entry { return m.base.Entry(fresh + i) }, b.merge)
+	if err != nil {
+		return err
+	}
+	uids := t.UIDs()[fresh:]
+	parts, err := b.finish(uids)
+	if err != nil {
+		return err
+	}
+	s := state{uidNext: h.UIDNext, lastKey: keyHash(t.Key(t.Len() - 1))}
+	for i, u := range uids {
+		if st.cols.ctl[b.from+i]&ctlAbsent != 0 {
+			s.absent = append(s.absent, u)
+		}
+	}
+	parts = append(parts, part{name: "state", rows: len(s.absent), b: s.encode()})
+	st.state.uidNext, st.state.lastKey = s.uidNext, s.lastKey
+	st.state.absent = append(st.state.absent, s.absent...)
+	st.retried = true
+	m.publish(st, h, parts)
+	return nil
+}
+
+// need makes sure that the cache has the columns of w for every row: those
+// that no query has asked for before are read from the mail now, all at once.
+func (m *mailbox) need(st *store, v *view, w wants) error {
+	if st.rows == 0 {
+		return nil
+	}
+	w.address = w.address && !st.address[0].hasVal && !st.covers(addressKeys[0].name)
+	w.arrival = w.arrival && st.arrival == nil && !st.covers("arrival")
+	w.size = w.size && st.size == nil && !st.covers("size")
+	if !w.address && !w.arrival && !w.size {
+		return nil
+	}
+	t, err := m.base.Table()
+	if err != nil {
+		return err
+	}
+	if t.Len() != v.n {
+		return errors.New("column: the index has other messages than the cache was made ready for")
+	}
+	if _, err := m.base.Locate(m.cfg.Source); err != nil {
+		return err
+	}
+	message := make([]int32, st.rows) // by row: message+1
+	for i := range int32(v.n) {
+		message[v.row(i)] = i + 1
+	}
+	b, err := newBuilder(st, w, st.rows)
+	if err != nil {
+		return err
+	}
+	r := &reader{src: m.cfg.Source, want: w, compat: m.compat, key: st.key}
+	err = readAll(r, st.rows, m.cfg.Options.Workers, func(i int) *index.Entry {
+		if message[i] == 0 {
+			return nil
+		}
+		return m.base.Entry(int(message[i] - 1))
+	}, b.merge)
+	if err != nil {
+		m.drop()
+		return err
+	}
+	parts, err := b.finish(nil)
+	if err != nil {
+		m.drop()
+		return err
+	}
+	h := m.base.Header()
+	m.publish(st, &h, parts)
+	return nil
+}
