@@ -82,7 +82,7 @@ func appendWithoutSpace(dst, b []byte) []byte {
 
 // maxSlowID bounds what is read of one id that holds quotes or comments, so
 // that a field made of "<(" costs no more than a constant for each.
-const maxSlowID = 2048
+const maxSlowID = 1024
 
 // slowID reads b, the bytes behind a "<", as id-left "@" id-right ">" with
 // comments, quotes and white space, and appends the id without them to dst.

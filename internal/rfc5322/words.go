@@ -26,7 +26,9 @@ func DecodeWords(dst, raw []byte) []byte { return DecodeWordsCompat(dst, raw, RF
 // DecodeWordsCompat is DecodeWords as c reads it. Dovecot differs: encoded
 // words are decoded wherever they stand; white space before anything that
 // begins like an encoded word is dropped at the start and behind an encoded
-// word; each word is converted by itself; a NUL byte is no text.
+// word; each word is converted by itself; a NUL byte is no text. Its iconv
+// also knows other charsets, and drops half a character at the end of a word
+// where we write U+FFFD: that is not imitated.
 func DecodeWordsCompat(dst, raw []byte, c Compat) []byte {
 	raw = trim(raw)
 	if isPlain(raw) {
