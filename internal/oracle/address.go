@@ -5,22 +5,43 @@ import "strings"
 // addressKeys returns the SORT FROM/TO/CC key (addr-mailbox of the first
 // address, RFC 5256 section 3) and the RFC 5957 display key, casemapped.
 func (c Compat) addressKeys(raw string) (mailbox, display string) {
-	a := firstAddress(raw)
-	if display = decodeWords(a.name); c == Dovecot {
+	a, ok := firstAddress(raw)
+	if !ok {
+		return "", ""
+	}
+	display = decodeWords(a.name)
+	if c == Dovecot {
 		display = decodeDovecot(a.name, func(s string) string { return s })
 	}
 	if display == "" {
 		display = a.mailbox
-		if a.host != "" {
+		switch {
+		case c == Dovecot && !a.hasMailbox:
+			display = missingMailbox
+		case !a.hasMailbox:
+			display = ""
+		}
+		// compat: Dovecot fills in what is missing here too.
+		switch {
+		case c == Dovecot && !a.group && a.broken:
+			display += "@SYNTAX_ERROR"
+		case c == Dovecot && !a.group && a.host == "":
+			display += "@MISSING_DOMAIN"
+		case a.host != "":
 			display += "@" + a.host
 		}
 	}
-	return c.casemap(toUTF8(a.mailbox)), c.casemap(display)
+	mailbox = a.mailbox
+	if !a.hasMailbox {
+		mailbox = missingMailbox
+	}
+	return c.casemap(toUTF8(mailbox)), c.casemap(toUTF8(display))
 }
 
 type address struct {
 	name, mailbox, host string
 	hasMailbox, hasHost bool
+	group, broken       bool // a group's name; no ">" where one must be
 }
 
 // firstAddress reads the first address of a list (RFC 5322 section 3.4). The
@@ -28,18 +49,14 @@ type address struct {
 //
 // No RFC says what the mailbox of a malformed address is. Here, as in
 // Dovecot's ENVELOPE: a lone word is a mailbox, several words without an @
-// ("joe at example.org") are none, and an address without mailbox, in a field
-// that is not blank, sorts as missingMailbox.
-func firstAddress(raw string) address {
+// ("joe at example.org") are none, and an address without mailbox sorts as
+// missingMailbox. False when the field is blank or absent.
+func firstAddress(raw string) (address, bool) {
 	p := &scanner{s: raw}
 	if !p.skipCFWS() || p.s == "" {
-		return address{} // no address at all
+		return address{}, false
 	}
-	a := p.address()
-	if !a.hasMailbox {
-		a.mailbox = missingMailbox
-	}
-	return a
+	return p.address(), true
 }
 
 const missingMailbox = "MISSING_MAILBOX"
@@ -49,7 +66,7 @@ func (p *scanner) address() address {
 	if phrase, ok := p.phrase(); ok {
 		switch p.peek() {
 		case ':':
-			return address{mailbox: phrase, hasMailbox: true}
+			return address{mailbox: phrase, hasMailbox: true, group: true}
 		case '<':
 			p.take('<')
 			p.skipCFWS()
@@ -60,7 +77,7 @@ func (p *scanner) address() address {
 				}
 			}
 			a := p.addrSpec()
-			a.name = phrase
+			a.name, a.broken = phrase, !p.take('>')
 			return a
 		}
 	}

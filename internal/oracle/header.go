@@ -4,7 +4,8 @@ import "strings"
 
 // fields returns the first occurrence of each field of a header by lower-case
 // name: the raw value after the colon, folds included. Lines that are no field
-// are left out, with their continuations; so is an mbox From_ line.
+// are left out, with their continuations. (An mbox From_ line is none, or a
+// field that nobody asks for.)
 func fields(header []byte) map[string]string {
 	values := make(map[string]string)
 	var name string // field that a continuation belongs to; "" = to nothing
@@ -33,7 +34,7 @@ func fields(header []byte) map[string]string {
 		name = ""
 		value.Reset()
 		before, _, ok := strings.Cut(text, ":")
-		if !ok || strings.HasPrefix(text, "From ") || strings.HasPrefix(text, ">From ") {
+		if !ok {
 			continue
 		}
 		// RFC 5322 section 4.5: obsolete fields have blanks before the colon.
