@@ -1,6 +1,7 @@
 package sort
 
 import (
+	"encoding/binary"
 	"unicode"
 	"unicode/utf8"
 
@@ -45,25 +46,38 @@ func (c Compat) Casemap(dst, s []byte) []byte {
 
 // casemapTail replaces dst[start:] by its casemapped form.
 func casemapTail(c Compat, dst []byte, start int) []byte {
-	for i := start; i < len(dst); i++ {
-		if dst[i] >= utf8.RuneSelf {
-			end := len(dst)
-			// The source stays readable: append writes behind it or moves.
-			dst = c.Casemap(dst, dst[start:end])
-			n := copy(dst[start:], dst[end:])
-			return dst[:start+n]
-		}
+	// Upper-casing the ASCII first changes nothing for the rest.
+	if upperASCII(dst[start:]) {
+		return dst
 	}
-	upperASCII(dst[start:])
-	return dst
+	// The source stays readable: append writes behind it or moves.
+	end := len(dst)
+	dst = c.Casemap(dst, dst[start:end])
+	n := copy(dst[start:], dst[end:])
+	return dst[:start+n]
 }
 
-func upperASCII(b []byte) {
+// upperASCII upper-cases the ASCII letters of b in place, eight bytes at a time,
+// and says whether b is all ASCII.
+func upperASCII(b []byte) (ascii bool) {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	high := uint64(0)
+	for len(b) >= 8 {
+		v := binary.LittleEndian.Uint64(b)
+		// The top bit of each byte says: at least 'a', but not above 'z'.
+		low := v &^ tops
+		lower := (low + (0x80-'a')*ones) &^ (low + (0x7f-'z')*ones) &^ v & tops
+		binary.LittleEndian.PutUint64(b, v-lower>>2)
+		high |= v
+		b = b[8:]
+	}
 	for i, c := range b {
 		if 'a' <= c && c <= 'z' {
 			b[i] = c - 0x20
 		}
+		high |= uint64(c)
 	}
+	return high&tops == 0
 }
 
 // decompose appends the full decomposition of r, compatibility ones included.

@@ -54,8 +54,10 @@ func baseTail(dst []byte, start int) ([]byte, bool) {
 // continuation, also one that an encoded word smuggled in, is CR and LF.
 func collapse(s []byte) []byte {
 	i := 0
-	for i < len(s) && (s[i] > ' ' || !isSpace(s[i]) || (s[i] == ' ' && (i+1 == len(s) || !isSpace(s[i+1])))) {
-		i++
+	for ; i < len(s); i++ {
+		if c := s[i]; c <= ' ' && isSpace(c) && (c != ' ' || (i+1 < len(s) && isSpace(s[i+1]))) {
+			break
+		}
 	}
 	w, space := i, false
 	for _, c := range s[i:] {

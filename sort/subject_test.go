@@ -269,6 +269,20 @@ func TestCasemap(t *testing.T) {
 	if got := Dovecot.Casemap(nil, []byte("a\xff\xfeb")); string(got) != "A\ufffdB" {
 		t.Errorf("Dovecot.Casemap gives %+q", got)
 	}
+	// Every byte at every place of a word.
+	for c := range 256 {
+		for at := range 17 {
+			in := bytes.Repeat([]byte{'m'}, 17)
+			in[at] = byte(c)
+			if got, want := string(casemapTail(RFC, append([]byte("pre"), in...), 3)), "pre"+string(Casemap(nil, in)); got != want {
+				t.Fatalf("casemapTail(%q) = %q, want %q", in, got, want)
+			}
+			got := bytes.Clone(in)
+			if ascii := upperASCII(got); ascii != (c < 0x80) || (ascii && !bytes.Equal(got, bytes.ToUpper(in))) {
+				t.Fatalf("upperASCII(%q) = %q, %v", in, got, ascii)
+			}
+		}
+	}
 	// Every character.
 	for r := rune(0); r <= 0x10ffff; r++ {
 		if r >= 0xd800 && r < 0xe000 {
