@@ -55,11 +55,11 @@ const (
 const meanGap = 85
 
 // meanTalk is sizeCurve's mean in hundredths.
-const meanTalk = 640
+const meanTalk = 710
 
 var (
-	sizeCurve = []point{{0, 1}, {360000, 1}, {360001, 2}, {520000, 2}, {620000, 4}, {720000, 6}, {830000, 9}, {920000, 14},
-		{970000, 25}, {990000, 60}, {998000, 110}, {1000000, 500}}
+	sizeCurve = []point{{0, 1}, {360000, 1}, {360001, 2}, {500000, 2}, {600000, 4}, {700000, 7}, {820000, 10}, {920000, 16},
+		{970000, 28}, {990000, 64}, {998000, 120}, {1000000, 500}}
 	gapCurve  = []point{{0, 60}, {200000, 600}, {500000, 3600}, {800000, 14400}, {950000, 50000}, {1000000, 200000}}
 	fastCurve = []point{{0, 20}, {500000, 900}, {900000, 3600}, {1000000, 20000}}
 	// delayCurve is the time from Date to delivery.
@@ -107,7 +107,7 @@ func (l *listPlanner) start() {
 	t.next, t.size, t.gap = l.begin, r.draw(sizeCurve), gapCurve
 	t.subject = newSubject(&r)
 	switch k := r.intn(100); {
-	case t.size > 60 && k < 40, t.size > 8 && k < 4:
+	case t.size > 60 && k < 3, t.size > 8 && k < 3:
 		t.kind = talkDialog
 	case t.size > 3 && k < 55:
 		t.kind = talkSeries
@@ -145,7 +145,7 @@ func (l *listPlanner) write() {
 	patch := t.kind == talkSeries && i > 0 && i <= int(t.root.total)
 	if i > 0 {
 		parent := t.answered(i, patch, &r)
-		p.parent, me.depth = parent.sid, parent.depth+1
+		p.parent, p.refs, me.depth = parent.sid, refFull, parent.depth+1
 		me.subject, me.series = parent.subject, parent.series
 		if patch {
 			me.subject = newSubject(&r)&^15 | subjWords
@@ -198,7 +198,7 @@ func (t *talk) answered(i int, patch bool, r *rng) *said {
 
 // answer decides subject and references of an answer.
 func (l *listPlanner) answer(t *talk, p *plan, me *said, r *rng) {
-	p.form, p.refs = formRe, refFull
+	p.form = formRe
 	if t.rootForm == formBlob {
 		p.form = formReBlob
 	}
@@ -262,13 +262,10 @@ func (l *listPlanner) blemish(p *plan, r *rng) {
 // send puts a message under way: once, twice, or never.
 func (l *listPlanner) send(p *plan, patch bool, r *rng) {
 	delay := r.draw(delayCurve)
-	if patch || p.parent == noID && delay > 60 && r.intn(3) > 0 {
-		delay = 3 + r.intn(3) // series are sent in one go and mostly stay in order
-		if r.intn(100) < 6 {
-			delay = r.draw(delayCurve)
-		}
+	if (patch || p.form == formBlob) && r.intn(100) < 92 {
+		delay = 3 // a series is sent in one go and mostly stays in order
 	}
-	lost, again := r.ppm(52_000), r.ppm(1_050)
+	lost, again := r.ppm(62_000), r.ppm(1_050)
 	if l.w.clean {
 		lost, again, delay = false, false, 5
 	}

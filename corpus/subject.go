@@ -18,11 +18,11 @@ const (
 func newSubject(r *rng) subjectKey {
 	key := subjectKey(r.next()) &^ 15
 	switch k := r.intn(10000); {
-	case k < 32:
+	case k < 65:
 		return key | subjIntl
-	case k < 82:
+	case k < 115:
 		return key | subjShort
-	case k < 84:
+	case k < 117:
 		return key | subjBlob
 	}
 	return key | subjWords
@@ -56,6 +56,10 @@ func (k subjectKey) appendText(dst []byte) []byte {
 	dst = append(append(dst, nouns[r.intn(len(nouns))]...), ' ')
 	dst = append(append(dst, prepositions[r.intn(len(prepositions))]...), ' ')
 	dst = append(dst, nouns[r.intn(len(nouns))]...)
+	if r.intn(2) == 0 {
+		dst = append(append(append(dst, " to "...), verbs[r.intn(len(verbs))]...), ' ')
+		dst = append(append(append(dst, adjectives[r.intn(len(adjectives))]...), ' '), nouns[r.intn(len(nouns))]...)
+	}
 	switch r.intn(4) {
 	case 0:
 		dst = strconv.AppendInt(append(dst, ' '), int64(r.intn(1000)), 10)

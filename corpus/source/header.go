@@ -31,6 +31,8 @@ func headerEnd(b []byte) int {
 type fieldWalk struct {
 	hash     uint64 // of the header without mail readers' own fields, see package comment
 	hashed   int    // bytes that went into it
+	raw      uint64 // hash of all of the header but its empty line
+	rawEnd   int    // offset of the empty line
 	end      int    // offset of the body
 	flags    index.Flags
 	uid      uint32 // X-UID, 0 if none
@@ -42,7 +44,7 @@ type fieldWalk struct {
 }
 
 // walk reads the header of b. One look at the begin of each line, one pass of
-// the hash; no allocation. The slices it leaves are parts of b.
+// the hash (two if there are mail readers' fields); no allocation. The slices it leaves are parts of b.
 func (h *fieldWalk) walk(b []byte) {
 	h.hash, h.hashed, h.flags, h.uid, h.keywords, h.imap, h.imapBase = 0, 0, 0, 0, nil, nil, nil
 	from := 0 // begin of what is not hashed yet
@@ -76,9 +78,12 @@ func (h *fieldWalk) walk(b []byte) {
 	if parts {
 		h.digest.Write(b[from:i])
 		h.hash = h.digest.Sum64()
+		h.raw = xxhash.Sum64(b[:i])
 	} else {
-		h.hash = xxhash.Sum64(b[from:i])
+		h.hash = xxhash.Sum64(b[:i])
+		h.raw = h.hash
 	}
+	h.rawEnd = i
 	h.hashed += i - from
 	h.end = i + headerEnd(b[i:min(len(b), i+2)])
 }

@@ -2,6 +2,7 @@ package source
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -31,6 +32,8 @@ type Mbox struct {
 type row struct {
 	off, body, head, end int64 // From_ line, header, body, end of the stored bytes
 	key                  rowKey
+	raw                  uint64 // hash of the header's lines as they are
+	rawEnd               int64  // and where they end
 	date                 int64
 	uid                  uint32
 	quoted               int32
@@ -47,17 +50,21 @@ type rowKey struct {
 func (s *Mbox) Kind() string { return "mbox" }
 
 // List scans the file once and hashes each header; it opens the file again
-// first if it has changed. Of a damaged compressed file it lists the whole
+// first if it has changed, and again if it is cut meanwhile. Of a damaged compressed file it lists the whole
 // messages and has the damage among the problems.
 //
 // O(bytes of the file); no allocation per message when l is used again.
 func (s *Mbox) List(l *index.Listing) error {
-	if err := s.refresh(); err != nil {
-		return err
-	}
 	l.Problems, l.Digest = l.Problems[:0], index.Digest{}
 	entries := l.Entries[:0]
-	err := s.scan(func(e index.Entry) { entries = append(entries, e) })
+	err := mbox.ErrChanged
+	for tries := 0; tries < 3 && errors.Is(err, mbox.ErrChanged); tries++ {
+		if err := s.refresh(); err != nil {
+			return err
+		}
+		entries = entries[:0]
+		err = s.scan(func(e index.Entry) { entries = append(entries, e) })
+	}
 	if err != nil {
 		return err
 	}
@@ -103,6 +110,7 @@ func (s *Mbox) scan(add func(index.Entry)) error {
 			}
 		}
 		r := row{off: m.Off, body: m.BodyOff, head: m.BodyOff + int64(h.end), end: m.End, key: rowKey{hash: h.hash},
+			raw: h.raw, rawEnd: m.BodyOff + int64(h.rawEnd),
 			date: m.Date, dateOK: m.DateOK, uid: h.uid, quoted: m.Quoted}
 		add(index.Entry{
 			Dir: index.DirNone, Flags: h.flags, Keywords: s.imap.bits(h.keywords),
@@ -218,16 +226,7 @@ func (s *Mbox) read(e *index.Entry, r *row, end int64, buf []byte) ([]byte, erro
 	err := s.m.Guard(func() {
 		buf = append(buf[:0], s.m.Data()[r.body:end]...)
 		if s.m.Mapped() {
-			var h fieldWalk
-			if end >= r.head {
-				h.walk(buf)
-			} else {
-				h.walk(s.m.Data()[r.body:r.end])
-			}
-			if h.hashed == 0 {
-				h.hash = xxhash.Sum64(s.m.Data()[r.off:r.body])
-			}
-			same = h.hash == r.key.hash
+			same = s.same(r, buf)
 		}
 	})
 	if err != nil || !same {
@@ -237,6 +236,24 @@ func (s *Mbox) read(e *index.Entry, r *row, end int64, buf []byte) ([]byte, erro
 		buf = mbox.Unquote(buf[:0], buf, s.o.Dialect) // never longer: in place
 	}
 	return buf, nil
+}
+
+// same reports whether got, just copied, begins with the header of r: as it
+// was, or changed in nothing that matters.
+func (s *Mbox) same(r *row, got []byte) bool {
+	if n := r.rawEnd - r.body; n > 0 && int64(len(got)) >= n && xxhash.Sum64(got[:n]) == r.raw {
+		return true
+	}
+	data := s.m.Data()
+	if int64(len(got)) < r.head-r.body { // longer than MaxHeader
+		got = data[r.body:r.end]
+	}
+	var h fieldWalk
+	h.walk(got)
+	if h.hashed == 0 {
+		h.hash = xxhash.Sum64(data[r.off:r.body])
+	}
+	return h.hash == r.key.hash
 }
 
 // Stat returns the stored bytes and the time of the From_ line; without one
