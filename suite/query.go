@@ -104,6 +104,9 @@ func answerAgain(d index.Design, q query) func(*Runner, *fixture) (*job, error) 
 			return nil, err
 		}
 		o := index.Options{Answers: q.answers}
+		if err := settle(src); err != nil {
+			return nil, err
+		}
 		if err := fill(d, src, st.dir, o, q.prime); err != nil {
 			return nil, err
 		}

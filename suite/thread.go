@@ -25,6 +25,9 @@ func threadFirst(d index.Design, fields string, mails temp.State) func(*Runner, 
 			return nil, err
 		}
 		o := index.Options{Fields: fields}
+		if err := settle(src); err != nil {
+			return nil, err
+		}
 		if err := fill(d, src, st.dir, o, nil); err != nil {
 			return nil, err
 		}

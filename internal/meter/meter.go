@@ -41,8 +41,8 @@ type Meter struct {
 // Start begins a sample. Cost: one stop-the-world and two reads of /proc,
 // before the clock starts.
 func (m *Meter) Start() {
-	runtime.ReadMemStats(&m.mem)
 	m.io, m.ioErr = temp.ProcessIO()
+	runtime.ReadMemStats(&m.mem)
 	m.user, m.sys = cpu()
 	m.begin = time.Now()
 }
@@ -51,9 +51,9 @@ func (m *Meter) Start() {
 func (m *Meter) Stop() Sample {
 	wall := time.Since(m.begin)
 	user, sys := cpu()
-	io, err := temp.ProcessIO()
 	allocs, bytes := m.mem.Mallocs, m.mem.TotalAlloc
 	runtime.ReadMemStats(&m.mem)
+	io, err := temp.ProcessIO()
 	s := Sample{
 		Wall: wall, User: user - m.user, Sys: sys - m.sys,
 		Allocs: m.mem.Mallocs - allocs, Bytes: m.mem.TotalAlloc - bytes,
