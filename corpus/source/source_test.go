@@ -505,3 +505,32 @@ func TestMaildir_order(t *testing.T) {
 		t.Error("another order")
 	}
 }
+
+func TestMaildir_doesNotAllocate(t *testing.T) {
+	dir := t.TempDir()
+	for _, sub := range []string{"cur", "new", "tmp"} {
+		os.Mkdir(filepath.Join(dir, sub), 0o700)
+	}
+	for i := range 1000 {
+		if err := os.WriteFile(fmt.Sprintf("%s/cur/%d.M%dP1.host:2,S", dir, 1700000000-i, i), []byte("a: b\n\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := open(t, dir, Options{})
+	l := list(t, s)
+	if allocs := testing.AllocsPerRun(5, func() {
+		if err := s.List(l); err != nil {
+			t.Fatal(err)
+		}
+	}); allocs > 10 {
+		t.Errorf("%v allocations for a list of 1000 messages", allocs)
+	}
+	buf := make([]byte, 0, 16<<10)
+	if allocs := testing.AllocsPerRun(5, func() {
+		for i := range l.Entries {
+			buf, _ = s.ReadHeader(&l.Entries[i], buf)
+		}
+	}); allocs > 10 {
+		t.Errorf("%v allocations for 1000 headers", allocs)
+	}
+}
