@@ -120,12 +120,7 @@ func (x *Extractor) Extract(header []byte, f *Fields) {
 	}
 	cut[1] = len(x.arena)
 	if x.Want&WantSubject != 0 {
-		var base []byte
-		base, f.Reply = x.Compat.BaseSubject(x.raw[:0], x.head.Raw(header, rfc5322.Subject))
-		if cap(base) > cap(x.raw) {
-			x.raw = base[:0]
-		}
-		x.arena = x.Compat.Casemap(x.arena, base)
+		x.arena, f.Reply = x.Compat.SubjectKey(x.arena, x.head.Raw(header, rfc5322.Subject))
 	}
 	cut[2] = len(x.arena)
 	x.key(header, WantFrom, rfc5322.From, mailsort.Compat.AddressKey)

@@ -33,7 +33,7 @@ type logState struct {
 	size    int64  // up to the end of the last whole record
 	torn    int64  // bytes after it
 	seq     uint64 // of the last record
-	note    int64  // length of the last record if it is a note: the next record takes its place
+	note    int64  // length of the last record if it is a note: the next note takes its place
 	records bool
 }
 
@@ -154,56 +154,91 @@ func checkLogHead(name string, head []byte, id, generation uint64) (ours bool, e
 }
 
 // walkLog calls fn with the payload of each whole record. It tells a torn tail
-// (the last write did not reach the disk: dropped) from damage (an error):
-//
-//   - fewer bytes than a record head or than the head says: torn;
-//   - a head, or a 512-byte sector, or a trailer that is all zeros: torn;
-//   - whatever follows a note: torn, for the next record should have taken its place;
-//   - anything else: damaged.
+// (the last write did not reach the disk: dropped) from damage (an error).
+// Torn is what ends in the middle of a record, or in zeros, with no whole
+// record after it. A note may be lost anywhere: it was not synced.
 func walkLog(name string, b []byte, fn func(off int64, payload []byte) error) (st logState, err error) {
 	off := int64(logHead)
 	st.size = off
-	for off < int64(len(b)) && st.note == 0 {
+	for off < int64(len(b)) {
 		rest := b[off:]
 		bad := func(what string) error { return &CorruptError{File: name, Off: off, What: what} }
-		if len(rest) < recHead || zeros(rest[:recHead]) {
-			if len(rest) >= recHead && !zeros(rest) && !zeroSector(off, rest) {
-				return st, bad("zeros before the end of the log")
+		what, n := checkRecord(off, rest)
+		if what == recGood {
+			if seq := le.Uint64(rest[8:]); seq != st.seq+1 {
+				return st, bad("sequence number of a record")
+			}
+			if err := fn(off, rest[recHead:n-recTail]); err != nil {
+				return st, err
+			}
+			st.note = 0
+			if le.Uint32(rest[16:]) == kindNote {
+				st.note = n
+			}
+		} else {
+			if what == recDamaged {
+				return st, bad("record is damaged")
+			}
+			if len(rest) > recMin {
+				if next, _ := checkRecord(off+recMin, rest[recMin:]); next == recGood && le.Uint64(rest[recMin+8:]) == st.seq+2 {
+					// I4: the note before a change did not last.
+					n, st.note = recMin, 0
+					st.seq++
+					off += n
+					continue
+				}
+			}
+			if laterRecord(off, rest) {
+				return st, bad("record is damaged")
 			}
 			break
-		}
-		if le.Uint32(rest) != recMagic || le.Uint64(rest[24:]) != xxhash.Sum64(rest[:24]) {
-			return st, bad("head of a record")
-		}
-		n := int64(le.Uint32(rest[4:]))
-		if n < recMin || n > maxRecord {
-			return st, bad("length of a record")
-		}
-		if n > int64(len(rest)) {
-			break
-		}
-		rec := rest[:n]
-		if !recordOK(rec) {
-			if int64(len(rest)) == n && (zeroSector(off, rec) || zeros(rec[n-recTail:])) {
-				break
-			}
-			return st, bad("checksum of a record")
-		}
-		if seq := le.Uint64(rec[8:]); seq != st.seq+1 {
-			return st, bad("sequence number of a record")
 		}
 		st.seq, st.records = st.seq+1, true
-		if err := fn(off, rec[recHead:n-recTail]); err != nil {
-			return st, err
-		}
 		off += n
 		st.size = off
-		if le.Uint32(rec[16:]) == kindNote {
-			st.note = n
-		}
 	}
 	st.torn = int64(len(b)) - st.size
 	return st, nil
+}
+
+const (
+	recGood = iota
+	recTorn
+	recDamaged
+)
+
+// checkRecord looks at the record at the begin of rest; off is its offset.
+func checkRecord(off int64, rest []byte) (what int, n int64) {
+	if len(rest) < recHead || zeros(rest[:recHead]) {
+		return recTorn, 0
+	}
+	n = int64(le.Uint32(rest[4:]))
+	if le.Uint32(rest) != recMagic || le.Uint64(rest[24:]) != xxhash.Sum64(rest[:24]) || n < recMin || n > maxRecord {
+		return recDamaged, 0
+	}
+	if n > int64(len(rest)) {
+		return recTorn, 0
+	}
+	rec := rest[:n]
+	if recordOK(rec) {
+		return recGood, n
+	}
+	if le.Uint32(rec[16:]) == kindNote || zeroSector(off, rec) || zeros(rec[n-recTail:]) {
+		return recTorn, 0
+	}
+	return recDamaged, 0
+}
+
+// laterRecord reports whether a whole record follows somewhere behind the begin of rest.
+func laterRecord(off int64, rest []byte) bool {
+	for i := 1; i+recMin <= len(rest); i++ {
+		if le.Uint32(rest[i:]) == recMagic {
+			if what, _ := checkRecord(off+int64(i), rest[i:]); what == recGood {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func zeros(b []byte) bool {
@@ -238,24 +273,30 @@ func readFull(f File, b []byte, off int64) error {
 	return err
 }
 
-// appendLog adds rec to the log, in the place of a note at its end; sync: it is
-// on disk on return. The log is made when it is missing, and cut first when its
-// end is torn. A note is the shortest record there can be, so that nothing of
-// it is left.
-func appendLog(fsy FS, name string, st *logState, header, rec []byte, note bool) error {
+// appendLog adds a record to the log; a change is on disk on return, a note
+// may get lost. The log is made when it is missing, and cut first when its end
+// is torn. A note takes the place of a note at the end: their heads are the
+// same bytes, so that a torn write leaves one that is known as a note.
+func appendLog(fsy FS, name string, st *logState, header, payload []byte, kind uint32) error {
+	at, seq := st.size, st.seq+1
+	if kind == kindNote && st.note > 0 {
+		at, seq = st.size-st.note, st.seq
+	}
+	rec := appendRecord(nil, seq, kind, payload)
+	after := logState{exists: true, size: at + int64(len(rec)), seq: seq, records: true}
+	if kind == kindNote {
+		after.note = int64(len(rec))
+	}
 	if !st.exists {
+		after.size = int64(logHead + len(rec))
 		err := fsys.WriteFileAtomic(fsy, name, func(w io.Writer) error {
 			_, err := w.Write(append(header, rec...))
 			return err
 		})
-		if err != nil {
-			return err
+		if err == nil {
+			*st = after
 		}
-		*st = logState{exists: true, size: int64(logHead + len(rec)), seq: st.seq + 1, records: true}
-		if note {
-			st.note = int64(len(rec))
-		}
-		return nil
+		return err
 	}
 	f, err := fsy.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
@@ -273,24 +314,18 @@ func appendLog(fsy FS, name string, st *logState, header, rec []byte, note bool)
 		if err := f.Truncate(st.size); err != nil {
 			return err
 		}
-		st.torn = 0
 	}
-	at := st.size - st.note
 	if _, err := f.WriteAt(rec, at); err != nil {
-		f.Truncate(at) // best effort: a reader drops the torn end
+		if at == st.size {
+			f.Truncate(at) // best effort: a reader drops the torn end
+		}
 		return err
 	}
-	if !note { // losing a note costs one listing
+	if kind != kindNote {
 		if err := f.Datasync(); err != nil {
 			return err
 		}
 	}
-	if st.note == 0 {
-		st.seq++
-	}
-	st.size, st.note = at+int64(len(rec)), 0
-	if note {
-		st.note = int64(len(rec))
-	}
+	*st = after
 	return nil
 }

@@ -66,16 +66,7 @@ func (b *Base) note(state State) error {
 	}
 	sum := b.sum
 	sum.state = state
-	rec := appendRecord(nil, b.nextSeq(), kindNote, sum.append(nil))
-	return b.appendRecord(rec, sum, true)
-}
-
-// nextSeq is the sequence number of the next record: a note's is used again.
-func (b *Base) nextSeq() uint64 {
-	if b.logst.note > 0 {
-		return b.logst.seq
-	}
-	return b.logst.seq + 1
+	return b.append(sum.append(nil), sum, kindNote)
 }
 
 // persist puts a change on disk: in the log, or, if that gets long, in a new base.
@@ -86,7 +77,7 @@ func (b *Base) persist(t *Table, d *Delta, sum summary) error {
 	if len(d.Added)+len(d.Removed)+len(d.Flagged)+len(d.Moved) <= maxRecord/8 { // a row takes about 8 bytes and more
 		payload := appendOps(sum.append(nil), t, d)
 		if n := int64(recHead + len(payload) + recTail); n <= maxRecord && b.logst.size+n <= max(256<<10, b.baseSize/8) {
-			return b.appendRecord(appendRecord(nil, b.nextSeq(), kindChange, payload), sum, false)
+			return b.append(payload, sum, kindChange)
 		}
 	}
 	old := b.sum
@@ -98,7 +89,7 @@ func (b *Base) persist(t *Table, d *Delta, sum summary) error {
 	return err
 }
 
-func (b *Base) appendRecord(rec []byte, sum summary, note bool) error {
+func (b *Base) append(payload []byte, sum summary, kind uint32) error {
 	in, err := b.look()
 	if err != nil {
 		return err
@@ -107,7 +98,7 @@ func (b *Base) appendRecord(rec []byte, sum summary, note bool) error {
 		return ErrStale
 	}
 	st := b.logst
-	if err := appendLog(b.fs, b.log, &st, logHeader(b.id, b.generation, sum.uidValidity), rec, note); err != nil {
+	if err := appendLog(b.fs, b.log, &st, logHeader(b.id, b.generation, sum.uidValidity), payload, kind); err != nil {
 		return err
 	}
 	b.logst, b.sum = st, sum
