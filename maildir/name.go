@@ -153,21 +153,32 @@ func unknown(letters string, rest int) string {
 	if rest >= 0 {
 		return letters[rest:]
 	}
+	odd := func(c byte) bool { return flagOf(c) == 0 && (c < 'a' || c > 'z') }
+	end := strings.IndexByte(letters, ',')
+	if end < 0 {
+		end = len(letters)
+	}
+	first := 0
+	for !odd(letters[first]) {
+		first++
+	}
+	i := first
+	for i < end && odd(letters[i]) {
+		i++
+	}
+	if i == end {
+		return letters[first:]
+	}
+	if end == len(letters) && strings.IndexFunc(letters[i:], func(r rune) bool { return r > 'z' || odd(byte(r)) }) < 0 {
+		return letters[first:i] // they stand together
+	}
 	var b []byte
-	for i := 0; i < len(letters); i++ {
-		c := letters[i]
-		if c == ',' {
-			b = append(b, letters[i:]...)
-			break
-		}
-		if flagOf(c) == 0 && (c < 'a' || c > 'z') {
-			b = append(b, c)
+	for i := first; i < end; i++ {
+		if odd(letters[i]) {
+			b = append(b, letters[i])
 		}
 	}
-	if i := strings.Index(letters, string(b)); i >= 0 { // the usual case: they stand together
-		return letters[i : i+len(b)]
-	}
-	return string(b)
+	return string(append(b, letters[end:]...))
 }
 
 // sizes finds ,S= and ,W=. The first of each counts, and only when its digits
