@@ -26,7 +26,7 @@ func dirFloor(op string, mails temp.State) func(*Runner, *fixture) (*job, error)
 			case "names":
 				w, err = dir.Names()
 			default:
-				w, err = dir.Headers(0)
+				w, err = dir.Headers(floorReaders(mails))
 			}
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"mailbench/index"
 	"mailbench/internal/floor"
 	"mailbench/internal/rfc5322"
+	"mailbench/internal/temp"
 	"mailbench/thread"
 )
 
@@ -192,10 +193,10 @@ func floorRows() []Row {
 		rows = append(rows, Row{"Floor", params(kv...), def, prepare})
 	}
 	for _, op := range []string{"readdir", "names", "headers"} {
-		add(true, dirFloor(op, 0), "op", op, "mails", "warm")
+		add(true, dirFloor(op, temp.Warm), "op", op, "mails", "warm")
 	}
-	add(true, dirFloor("headers", 1), "op", "headers", "mails", "nodata")
-	add(false, dirFloor("headers", 2), "op", "headers", "mails", "cold")
+	add(true, dirFloor("headers", temp.NoData), "op", "headers", "mails", "nodata")
+	add(false, dirFloor("headers", temp.Cold), "op", "headers", "mails", "cold")
 	for _, op := range []string{"radix", "join", "format"} {
 		add(true, memoryFloor(op), "op", op)
 	}

@@ -71,6 +71,10 @@ func (r *Runner) report(b *testing.B, row Row, j *job, res *result) {
 	}
 }
 
+// enough is the number of samples and floors from which a row may be called
+// faster than possible.
+const enough = 3
+
 // againstFloor shows how many times its floor the row took, and fails a row
 // whose median is below 0.95 of the fastest run of its floor: then the floor
 // is wrong, or the row did not do its work.
@@ -82,7 +86,10 @@ func (r *Runner) againstFloor(b *testing.B, res *result) {
 	if r.cfg.Metrics == "all" {
 		b.ReportMetric(float64(mid)/float64(max(median(res.floors), 1)), "x-floor")
 	}
-	if least := slices.Min(res.floors); float64(mid) < 0.95*float64(least) {
+	if len(res.floors) < enough || len(res.samples) < enough {
+		return // one look at a shared machine proves nothing
+	}
+	if least := slices.Min(res.floors); least > 100*time.Microsecond && float64(mid) < 0.95*float64(least) {
 		b.Errorf("median %v is below 0.95 of the floor (%v): the floor is wrong", mid, least)
 	}
 }

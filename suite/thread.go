@@ -53,10 +53,19 @@ func threadFirst(d index.Design, fields string, mails temp.State) func(*Runner, 
 		}
 		if f.kind == "maildir" {
 			dir := floor.Maildir(f.path)
-			j.floor = func() (floor.Work, error) { return dir.Headers(0) }
+			j.floor = func() (floor.Work, error) { return dir.Headers(floorReaders(mails)) }
 		}
 		return j, nil
 	}
+}
+
+// floorReaders is how many readers the floor of the headers has: a warm file
+// costs CPU time, a cold one waits for the device, which likes a deep queue.
+func floorReaders(mails temp.State) int {
+	if mails == temp.Warm {
+		return 0 // one for each CPU
+	}
+	return 16
 }
 
 // threadLine asks for a thread and formats it into dst's memory.
