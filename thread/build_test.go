@@ -1,6 +1,7 @@
 package thread
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -215,10 +216,15 @@ func TestBuildMatchesNaiveAndOracle(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
-	sc := new(Scratch)
+	sc := &Scratch{epoch: 1<<32 - 5000} // it wraps on the way
 	for i := range 20_000 {
 		msgs := random(r)
 		in := input(msgs)
+		for alg := range NumAlgs {
+			if err := in.Check(alg); err != nil {
+				t.Fatal(err)
+			}
+		}
 		for alg := range NumAlgs {
 			got, want := build(t, alg, in, nil, sc), naiveThread(alg, in, nil)
 			if got != want {
@@ -319,6 +325,27 @@ func TestParseAlg(t *testing.T) {
 	for _, s := range []string{"", "reference", strconv.Itoa(0)} {
 		if _, err := ParseAlg(s); err == nil {
 			t.Errorf("ParseAlg(%q) gives no error", s)
+		}
+	}
+}
+
+func TestInputCheck(t *testing.T) {
+	for name, spoil := range map[string]func(in *Input){
+		"rows":          func(in *Input) { in.N++ },
+		"negative rows": func(in *Input) { in.N = -1 },
+		"id too large":  func(in *Input) { in.ID[1] = int32(in.NumIDs) },
+		"id below -1":   func(in *Input) { in.ID[1] = -2 },
+		"reference":     func(in *Input) { in.Ref[0] = int32(in.NumIDs) },
+		"no reference":  func(in *Input) { in.Ref[0] = -1 },
+		"offset":        func(in *Input) { in.RefOff[1] = 7 },
+		"last offset":   func(in *Input) { in.RefOff[2] = 7 },
+		"subject":       func(in *Input) { in.Subject[0] = -1 },
+		"dates":         func(in *Input) { in.Date = in.Date[:1] },
+	} {
+		in := input([]tmsg{{id: 1}, {id: 2, refs: []int32{1}}})
+		spoil(in)
+		if err := in.Check(References); !errors.Is(err, ErrInput) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -2,10 +2,24 @@ package thread
 
 // link is step (1) of REFERENCES: parent links between ids.
 func (sc *Scratch) link(in *Input) {
-	// At most one node per id and one per row.
-	sc.parent = filled(sc.parent, in.NumIDs+in.N, -1)
-	sc.owner = filled(sc.owner, in.NumIDs+in.N, -1)
-	sc.kids = sized(sc.kids, in.NumIDs+in.N)
+	// (1)(A), first rule: a message without a valid id, or with one that a
+	// lower message has, gets an id of its own.
+	sc.owner = filled(sc.owner, in.NumIDs, -1)
+	own := 0
+	for row, id := range in.ID[:in.N] {
+		if id >= 0 && sc.owner[id] < 0 {
+			sc.owner[id] = int32(row)
+		} else {
+			own++
+		}
+	}
+	n := in.NumIDs + own
+	if cap(sc.owner) < n {
+		sc.owner = append(make([]int32, 0, n+n/8), sc.owner...)
+	}
+	sc.owner = sc.owner[:n]
+	sc.parent = filled(sc.parent, n, -1)
+	sc.kids = sized(sc.kids, n)
 	clear(sc.kids)
 	sc.nodeOf = sized(sc.nodeOf, in.N)
 	sc.lct.on = false
@@ -16,14 +30,12 @@ func (sc *Scratch) link(in *Input) {
 	nodes := int32(in.NumIDs)
 	parent := sc.parent
 	for row := range int32(in.N) {
-		// (1)(A), first rule: a message without a valid id, or with one that
-		// a lower message has, gets an id of its own.
 		self := in.ID[row]
-		if self < 0 || sc.owner[self] >= 0 {
+		if self < 0 || sc.owner[self] != row {
 			self = nodes
+			sc.owner[self] = row
 			nodes++
 		}
-		sc.owner[self] = row
 		sc.nodeOf[row] = self
 
 		// (1)(A): each reference is the parent of the next, unless that one
@@ -51,8 +63,6 @@ func (sc *Scratch) link(in *Input) {
 			}
 		}
 	}
-	sc.parent = parent[:nodes]
-	sc.owner = sc.owner[:nodes]
 }
 
 // walkBudget is how many steps upwards Build takes before it changes to
