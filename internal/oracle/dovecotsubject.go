@@ -1,11 +1,6 @@
 package oracle
 
-import (
-	"io"
-	"strings"
-
-	"github.com/emersion/go-message/charset"
-)
+import "strings"
 
 // baseDovecot is the compat base subject, casemapped. It differs from RFC 5256
 // section 2.1 and what that cites in five ways:
@@ -143,10 +138,10 @@ func decodeDovecot(s string, normal func(string) string) string {
 		if text == "" {
 			continue
 		}
-		if r, err := charset.Reader(part[0], strings.NewReader(text)); err != nil {
+		if decoded, ok := convert(part[0], text); ok {
+			plain(decoded)
+		} else {
 			out.WriteString(toUTF8(text))
-		} else if b, err := io.ReadAll(r); err == nil {
-			plain(string(b))
 		}
 	}
 	if start < len(s) {

@@ -51,16 +51,27 @@ func decodeWord(cs, encoding, text string) string {
 	} else {
 		raw = decodeB(text)
 	}
-	r, err := charset.Reader(cs, strings.NewReader(raw))
+	if decoded, ok := convert(cs, raw); ok {
+		return decoded
+	}
+	return toUTF8(raw)
+}
+
+// convert turns text in a charset into UTF-8, a run of what cannot be read
+// into one U+FFFD; false when nobody knows the charset.
+func convert(cs, text string) (string, bool) {
+	r, err := charset.Reader(cs, strings.NewReader(text))
 	if err != nil {
-		return toUTF8(raw)
+		return "", false
 	}
 	b, err := io.ReadAll(r)
 	if err != nil {
-		return toUTF8(raw)
+		return "", false
 	}
-	return toUTF8(string(b))
+	return badRun.ReplaceAllString(toUTF8(string(b)), "\uFFFD"), true
 }
+
+var badRun = regexp.MustCompile(`\x{FFFD}+`)
 
 // decodeQ: RFC 2047 section 4.2; a bad escape stands for itself.
 func decodeQ(s string) string {
