@@ -262,10 +262,10 @@ func (l *listPlanner) blemish(p *plan, r *rng) {
 // send puts a message under way: once, twice, or never.
 func (l *listPlanner) send(p *plan, patch bool, r *rng) {
 	delay := r.draw(delayCurve)
-	if (patch || p.form == formBlob) && r.intn(100) < 92 {
+	if (patch || p.form == formBlob) && r.intn(100) < 87 {
 		delay = 3 // a series is sent in one go and mostly stays in order
 	}
-	lost, again := r.ppm(62_000), r.ppm(1_050)
+	lost, again := r.ppm(53_000), r.ppm(1_050)
 	if l.w.clean {
 		lost, again, delay = false, false, 5
 	}
