@@ -7,8 +7,8 @@ import "bytes"
 // that is repeated, is no number, or leads to anything else tells nothing
 // (known is false) and the From_ lines decide. Nothing is ever allocated by it.
 //
-// Cost: one look at each header line. A line that is no header line ends the
-// header, so that each byte is looked at for one message only.
+// Cost: one look at the begin of each header line. A line that begins with
+// "From " ends the search, so each byte is looked at for one message only.
 func (s *scanner) byLength(m *Message) (end, at int, known bool) {
 	if !s.d.usesLength() {
 		return 0, 0, false
@@ -67,9 +67,7 @@ func contentLength(b []byte, off int) (body, length int, found bool) {
 		switch {
 		case len(line) == 0:
 			return next, length, found
-		case isSpace(line[0]):
-			// a fold of the field before
-		case !LooksLikeHeader(line):
+		case line[0] == 'F' && bytes.HasPrefix(line, fromSpace):
 			return 0, 0, false
 		case isField(line, name):
 			value := bytes.Trim(line[bytes.IndexByte(line, ':')+1:], " \t")
