@@ -51,10 +51,11 @@ func (p *dateParser) parse() (unix int64, ok bool) {
 	if len(t) == 0 {
 		return 0, false
 	}
-	if p.strict && len(t) == 3 || !p.strict && !isDigit(t[0]) {
-		if p.peek() != ',' {
-			return 0, false
-		}
+	comma := p.peek() == ','
+	if p.strict && comma != (len(t) == 3) {
+		return 0, false
+	}
+	if comma {
 		p.i++
 		p.skip()
 		t = p.token()
