@@ -2,6 +2,7 @@ package conform
 
 import (
 	"os"
+	"sync/atomic"
 	"testing"
 
 	"mailbench/corpus/source"
@@ -40,13 +41,30 @@ func eachDesign(t *testing.T, path string, run func(t *testing.T, box index.Mail
 
 func sortBox(t *testing.T, box index.Mailbox, keys string) []uint32 {
 	t.Helper()
+	uids, err := sortOf(t, box, keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return uids
+}
+
+func sortOf(t *testing.T, box index.Mailbox, keys string) ([]uint32, error) {
+	t.Helper()
 	crit, err := mailsort.ParseCriteria(keys)
 	if err != nil {
 		t.Fatal(err)
 	}
 	uids, err := box.Sort(crit, index.Search{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return append([]uint32{}, uids...)
+	return append([]uint32{}, uids...), err
+}
+
+// counted counts the headers that an index reads.
+type counted struct {
+	index.Source
+	headers atomic.Int64
+}
+
+func (c *counted) ReadHeader(e *index.Entry, buf []byte) ([]byte, error) {
+	c.headers.Add(1)
+	return c.Source.ReadHeader(e, buf)
 }
