@@ -79,7 +79,7 @@ func (m *mailbox) thread(alg thread.Alg, s index.Search) error {
 	in := st.cols.input(m.replies)
 	thread.Build(alg, &in, rows, &m.forest, &m.threads)
 	m.answer = index.Answer{Forest: m.forest, UID: st.cols.uid}
-	if !keep {
+	if !keep || v.missing(st) {
 		return nil
 	}
 	a := m.settle(v, st)
@@ -193,7 +193,7 @@ func (m *mailbox) sort(crit []mailsort.Criterion, s index.Search) error {
 	for _, r := range m.order {
 		m.uids = append(m.uids, st.cols.uid[r])
 	}
-	if keep {
+	if keep && !v.missing(st) {
 		m.memo.put(name, v.set, slices.Clone(m.uids), int64(4*len(m.uids)))
 		m.save(&h, m.liveUIDs(v, st), []section{m.orderSection(v, crit)})
 	}

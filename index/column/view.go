@@ -2,6 +2,7 @@ package column
 
 import (
 	"errors"
+	"slices"
 
 	"mailbench/index"
 )
@@ -21,6 +22,24 @@ func (v *view) row(i int32) int32 {
 		return i
 	}
 	return v.live[i]
+}
+
+// missing reports whether a message that lives could not be read: answers are
+// then good for now only.
+func (v *view) missing(st *store) bool {
+	for _, u := range st.state.absent {
+		row, ok := slices.BinarySearch(st.cols.uid, u)
+		if !ok {
+			continue
+		}
+		if v.live == nil {
+			return true
+		}
+		if _, ok = slices.BinarySearch(v.live, int32(row)); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // ready opens the cache, reads the mail that it does not have yet, and returns
@@ -57,7 +76,9 @@ func (m *mailbox) ready() (*store, *view, error) {
 		return nil, nil, err
 	}
 	live, fresh, ok := match(st, t)
-	if !ok { // the cache of a mailbox that had other messages under these UIDs
+	if !ok || st.rows == 0 && st.r != nil {
+		// The cache of a mailbox that had other messages under these UIDs, or
+		// one that Compact left without rows (and I3 without meaning).
 		m.drop()
 		st = m.emptyStore(&h)
 		m.st = st
