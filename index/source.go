@@ -116,6 +116,13 @@ type Source interface {
 	Close() error
 }
 
+// A Glancer is a Source that can tell the digest of a listing before, and for
+// less than, its entries. List is Glance and then Fill with the same Listing.
+type Glancer interface {
+	Glance(l *Listing) error // sets Digest
+	Fill(l *Listing)         // sets Entries and Problems
+}
+
 // Search selects messages: what an IMAP search key before THREAD or SORT selects.
 type Search struct {
 	Kind string   // "" or "all", "undeleted", "recent" (the 1,000 highest UIDs), "uids"

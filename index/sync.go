@@ -30,8 +30,7 @@ func (b *Base) sync(src Source) (Changes, error) {
 		b.track.rec.delta.reset()
 		return Changes{}, nil
 	}
-	b.track.fresh = false
-	if err := src.List(&b.track.list); err != nil {
+	if err := b.track.glance(src); err != nil {
 		return Changes{}, err
 	}
 	if b.track.list.Digest == b.sum.digest {
@@ -46,6 +45,7 @@ func (b *Base) sync(src Source) (Changes, error) {
 	if err != nil {
 		return Changes{}, err
 	}
+	b.track.fill()
 	s, err := b.track.update(src, before)
 	if errors.Is(err, errNoUIDs) {
 		return b.rebuild(src, before)

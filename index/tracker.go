@@ -18,6 +18,35 @@ type Tracker struct {
 	list  Listing
 	rec   reconciler
 	fresh bool // list and rec.entryOf belong to table
+
+	glanced Glancer // its Fill completes list; nil: list is complete
+}
+
+// glance lists src, leaving out what Glancer.Fill can do later.
+func (k *Tracker) glance(src Source) (err error) {
+	k.fresh = false
+	k.glanced, _ = src.(Glancer)
+	if k.glanced == nil {
+		return src.List(&k.list)
+	}
+	if err = k.glanced.Glance(&k.list); err != nil {
+		k.glanced = nil
+	}
+	return err
+}
+
+// fill completes what glance left out.
+func (k *Tracker) fill() {
+	if k.glanced != nil {
+		k.glanced.Fill(&k.list)
+		k.glanced = nil
+	}
+}
+
+// relist lists src completely.
+func (k *Tracker) relist(src Source) error {
+	k.fresh, k.glanced = false, nil
+	return src.List(&k.list)
 }
 
 // Scanned is what a Tracker.Scan saw.
@@ -61,8 +90,7 @@ var errNoUIDs = fmt.Errorf("index: no UIDs are left under this UIDVALIDITY")
 // Scan lists src and brings the table up to date; before is src's State taken
 // just now.
 func (k *Tracker) Scan(src Source, before State) (s Scanned, err error) {
-	k.fresh = false
-	if err := src.List(&k.list); err != nil {
+	if err := k.relist(src); err != nil {
 		return s, err
 	}
 	return k.update(src, before)
@@ -105,7 +133,7 @@ func (k *Tracker) settle(src Source, before State, known int) (State, []int32, i
 			break
 		}
 		before = after
-		if err := src.List(&k.list); err != nil {
+		if err := k.relist(src); err != nil {
 			return before, nil, 0, err
 		}
 		known = k.rec.match(&k.list)
@@ -119,7 +147,7 @@ func (k *Tracker) settle(src Source, before State, known int) (State, []int32, i
 
 // first is the first Scan of an adopted or empty table, which then has no history.
 func (k *Tracker) first(src Source, before State) (Scanned, error) {
-	if err := src.List(&k.list); err != nil {
+	if err := k.relist(src); err != nil {
 		return Scanned{}, err
 	}
 	known := k.rec.match(&k.list)
@@ -147,7 +175,10 @@ func (k *Tracker) first(src Source, before State) (Scanned, error) {
 // since the last Scan. Entry works after it.
 func (k *Tracker) Locate(src Source) (missing int, err error) {
 	if !k.fresh {
-		if err := src.List(&k.list); err != nil {
+		// The listing of a Sync that found nothing changed will do.
+		if k.glanced != nil {
+			k.fill()
+		} else if err := k.relist(src); err != nil {
 			return 0, err
 		}
 		k.rec.match(&k.list)
