@@ -1,0 +1,206 @@
+package indextest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mailbench/internal/oracle"
+)
+
+// mailbox is a scratch maildir and what is known of it: the plain model.
+type mailbox struct {
+	t    *testing.T
+	r    *rand.Rand
+	path string
+	now  int64 // seconds; each delivery is later, so that name order is arrival order
+	msgs []*mail
+}
+
+// mail is one message of the model.
+type mail struct {
+	key    string
+	dir    string // "cur" or "new"
+	flags  string // sorted capitals
+	header []byte
+	id     string
+	date   int64 // INTERNALDATE
+	size   int64 // CRLF
+}
+
+func newMailbox(t *testing.T, r *rand.Rand) *mailbox {
+	t.Helper()
+	m := &mailbox{t: t, r: r, path: filepath.Join(t.TempDir(), "maildir"), now: 1_600_000_000}
+	for _, d := range []string{"cur", "new", "tmp"} {
+		if err := os.MkdirAll(filepath.Join(m.path, d), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return m
+}
+
+func (m *mailbox) file(x *mail) string {
+	name := x.key
+	if x.dir == "cur" {
+		name += ":2," + x.flags
+	}
+	return filepath.Join(m.path, x.dir, name)
+}
+
+// text makes a message that may answer one that is there, that has gone, or
+// that never was; some headers are odd.
+func (m *mailbox) text(id string) string {
+	r := m.r
+	var h strings.Builder
+	field := func(name, value string) { fmt.Fprintf(&h, "%s: %s\n", name, value) }
+	if r.IntN(20) > 0 {
+		field("Message-ID", "<"+id+">")
+	}
+	var refs []string
+	for range r.IntN(4) {
+		switch {
+		case len(m.msgs) > 0 && r.IntN(8) > 0:
+			refs = append(refs, "<"+m.msgs[r.IntN(len(m.msgs))].id+">")
+		default:
+			refs = append(refs, fmt.Sprintf("<gone%d@example.net>", r.IntN(5)))
+		}
+	}
+	if len(refs) > 0 {
+		if r.IntN(4) == 0 {
+			field("In-Reply-To", "Your message of today "+refs[0])
+		} else {
+			field("References", strings.Join(refs, "\n "))
+		}
+	}
+	subject := fmt.Sprintf("Topic %c", 'A'+rune(r.IntN(6)))
+	switch r.IntN(8) {
+	case 0:
+		subject = "Re: " + subject
+	case 1:
+		subject = "=?utf-8?q?Re:_Gr=C3=BC=C3=9Fe?= " + subject
+	case 2:
+		subject = "[list] Fwd: " + subject + " (fwd)"
+	case 3:
+		subject = ""
+	}
+	if r.IntN(15) > 0 {
+		field("Subject", subject)
+	}
+	switch r.IntN(12) {
+	case 0:
+	case 1:
+		field("Date", "some time ago")
+	default:
+		field("Date", time.Unix(m.now-int64(r.IntN(5000)), 0).In(time.FixedZone("", 3600*(r.IntN(20)-10))).Format("Mon, 2 Jan 2006 15:04:05 -0700"))
+	}
+	people := []string{"Ann Example <ann@example.net>", "bob@EXAMPLE.org", `"C, Carl" <carl@example.com>`, "=?utf-8?b?RMO2cnRl?= <d@example.net>", "undisclosed-recipients:;", ""}
+	for _, name := range []string{"From", "To", "Cc"} {
+		if r.IntN(8) > 0 {
+			field(name, people[r.IntN(len(people))])
+		}
+	}
+	h.WriteByte('\n')
+	for range r.IntN(5) {
+		h.WriteString(strings.Repeat("body ", r.IntN(9)) + "\n")
+	}
+	return h.String()
+}
+
+// deliver puts a new message into new/ or, as a reader does, into cur/.
+func (m *mailbox) deliver() *mail {
+	m.t.Helper()
+	r := m.r
+	m.now += int64(1 + r.IntN(900))
+	x := &mail{dir: "new", id: fmt.Sprintf("m%d.%d@example.net", m.now, r.IntN(1000)), date: m.now}
+	text := m.text(x.id)
+	x.header = []byte(text[:strings.Index(text, "\n\n")+2])
+	x.size = int64(len(text) + strings.Count(text, "\n"))
+	x.key = fmt.Sprintf("%d.M%dP%d.host", m.now, r.IntN(1e6), r.IntN(3000))
+	switch r.IntN(3) {
+	case 0:
+		x.key += fmt.Sprintf(",S=%d", len(text))
+	case 1:
+		x.key += fmt.Sprintf(",S=%d,W=%d", len(text), x.size)
+	}
+	if r.IntN(4) == 0 {
+		x.dir, x.flags = "cur", "S"
+	}
+	tmp := filepath.Join(m.path, "tmp", x.key)
+	if err := os.WriteFile(tmp, []byte(text), 0o600); err != nil {
+		m.t.Fatal(err)
+	}
+	if err := os.Chtimes(tmp, time.Unix(x.date, 0), time.Unix(x.date, 0)); err != nil {
+		m.t.Fatal(err)
+	}
+	if err := os.Rename(tmp, m.file(x)); err != nil {
+		m.t.Fatal(err)
+	}
+	m.msgs = append(m.msgs, x)
+	return x
+}
+
+// setFlags renames a message as a mail reader does.
+func (m *mailbox) setFlags(x *mail, flags string) {
+	m.t.Helper()
+	old := m.file(x)
+	x.dir, x.flags = "cur", flags
+	if err := os.Rename(old, m.file(x)); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+func (m *mailbox) expunge(x *mail) {
+	m.t.Helper()
+	if err := os.Remove(m.file(x)); err != nil {
+		m.t.Fatal(err)
+	}
+	m.msgs = slices.DeleteFunc(m.msgs, func(y *mail) bool { return x == y })
+}
+
+// mutate does one thing at random and says what.
+func (m *mailbox) mutate() string {
+	if len(m.msgs) == 0 || m.r.IntN(2) == 0 {
+		return "deliver " + m.deliver().key
+	}
+	x := m.msgs[m.r.IntN(len(m.msgs))]
+	if m.r.IntN(3) > 0 {
+		flags := ""
+		for _, c := range "DFPRST" {
+			if m.r.IntN(3) == 0 {
+				flags += string(c)
+			}
+		}
+		m.setFlags(x, flags)
+		return "flag " + x.key + " " + flags
+	}
+	m.expunge(x)
+	return "expunge " + x.key
+}
+
+// settle makes the directories look as if nothing had happened for an hour.
+func (m *mailbox) settle() {
+	m.t.Helper()
+	m.now++
+	past := time.Now().Add(-time.Hour).Add(time.Duration(m.now) * time.Microsecond)
+	for _, d := range []string{"cur", "new"} {
+		if err := os.Chtimes(filepath.Join(m.path, d), past, past); err != nil {
+			m.t.Fatal(err)
+		}
+	}
+}
+
+// oracle is the model's answers for the messages that keep selects; uid names them.
+func (m *mailbox) oracle(uid map[string]uint32, keep func(*mail) bool) *oracle.Mailbox {
+	var in []oracle.Message
+	for _, x := range m.msgs {
+		if keep == nil || keep(x) {
+			in = append(in, oracle.Message{UID: uid[x.key], Header: x.header, InternalDate: x.date, RFC822Size: x.size})
+		}
+	}
+	return oracle.New(in, oracle.RFC)
+}
