@@ -99,9 +99,7 @@ func (r *Runner) openMailbox(path string) (*fixture, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s: %w", path, e.Key, err)
 		}
-		if src.Kind() == "maildir" {
-			buf = header // a maildir's header is a copy, an mbox's is its mapping
-		}
+		buf = header
 		fmt.Fprintf(h, "%s %v %d\n", e.Key, e.Flags, len(header))
 		h.Write(header)
 	}

@@ -180,6 +180,10 @@ func onMailbox(c *cli.Context, path string, keep bool, fn func(*mailbox) error) 
 	if _, err = m.mb.Sync(); err == nil {
 		err = fn(m)
 	}
+	// What can be read of a damaged file is answered, and then the damage told.
+	if d, ok := m.src.(interface{ Damage() error }); ok && err == nil {
+		err = d.Damage()
+	}
 	if cerr := m.Close(); err == nil {
 		err = cerr
 	}
