@@ -16,6 +16,9 @@ import (
 const (
 	BaseFile = "mailbench.index"
 	LogFile  = "mailbench.log"
+
+	// DamagedSuffix is added to the name of a snapshot that was found damaged.
+	DamagedSuffix = ".damaged"
 )
 
 // BaseOptions are the part of Options that a Base looks at.
@@ -140,7 +143,8 @@ func (b *Base) Dir() string { return b.dir }
 func (b *Base) FS() FS { return b.fs }
 
 // Table returns the rows, read on first use. O(n) then. Without an index it is
-// empty. Damage gives an error that wraps ErrCorrupt; Rebuild helps.
+// empty. Damage gives an error that wraps ErrCorrupt, and puts the snapshot
+// aside: the next Sync, of whoever opens the index, builds it anew.
 func (b *Base) Table() (*Table, error) {
 	if b.table != nil {
 		return b.table, nil
@@ -155,12 +159,22 @@ func (b *Base) Table() (*Table, error) {
 	if err != nil {
 		if errors.Is(err, ErrCorrupt) {
 			b.damage = err
+			b.quarantine()
 		}
 		return nil, err
 	}
 	b.table = t
 	b.track.set(t)
 	return t, nil
+}
+
+// quarantine puts a damaged snapshot aside, so that the next one who opens the
+// index builds it anew instead of meeting the same error: opening reads too
+// little to see it. Best effort.
+func (b *Base) quarantine() {
+	if in, err := b.look(); err == nil && in == b.seen {
+		b.fs.Rename(b.base, b.base+DamagedSuffix)
+	}
 }
 
 func (b *Base) replay(t *Table) error {
@@ -253,7 +267,7 @@ func (b *Base) draw(want uint32) (uint32, error) {
 
 // Remove removes the index files in dir and leaves ValidityFile.
 func Remove(fsy FS, dir string) error {
-	for _, name := range [...]string{BaseFile, LogFile} {
+	for _, name := range [...]string{BaseFile, LogFile, BaseFile + DamagedSuffix} {
 		if err := fsy.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}

@@ -66,7 +66,7 @@ func (b *Base) Check() iter.Seq[error] {
 // Stats lists the files of the base and the sections of the snapshot.
 func (b *Base) Stats() []FileStat {
 	var out []FileStat
-	for _, name := range [...]string{BaseFile, LogFile, ValidityFile} {
+	for _, name := range [...]string{BaseFile, LogFile, ValidityFile, BaseFile + DamagedSuffix} {
 		in, err := b.fs.Stat(filepath.Join(b.dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
