@@ -86,8 +86,10 @@ func (p *scanner) address() address {
 	a := p.addrSpec()
 	a.name = p.comment // the name stands in a comment: RFC 822's old habit
 	if a.name == "" && !a.hasHost {
-		if more, _ := p.phrase(); more != "" || quoted {
-			a.name, a.mailbox, a.hasMailbox = strings.TrimSpace(a.mailbox+" "+more), "", false
+		if more, _ := p.phrase(); more != "" {
+			a.name, a.mailbox, a.hasMailbox = a.mailbox+" "+more, "", false
+		} else if quoted {
+			a.name, a.mailbox, a.hasMailbox = a.mailbox, "", false
 		}
 	}
 	return a
@@ -104,8 +106,8 @@ func (p *scanner) phrase() (string, bool) {
 		switch c := p.peek(); {
 		case c == '"':
 			w, ok := p.quoted()
-			if !ok {
-				return strings.Join(words, " "), false
+			if !ok { // the space in front of it stays
+				return strings.Join(append(words, ""), " "), false
 			}
 			words = append(words, w)
 		case isAtext(c) || c == '.':

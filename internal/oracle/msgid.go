@@ -8,7 +8,10 @@ var removeBlanks = strings.NewReplacer(" ", "", "\t", "", "\r", "", "\n", "")
 // order, without brackets. All between < and > that has an @ is an id, taken
 // as it stands save for white space; quotes, comments and literals are read by
 // the grammar, so that <"a"@b> and <a@b> are one (RFC 5256 section 3).
-func (c Compat) messageIDs(raw string) []string {
+//
+// Dovecot takes a < inside for a part of the id, and knows no literals beside
+// comments; neither is imitated, as no answer is known to show it.
+func messageIDs(raw string) []string {
 	var ids []string
 	for {
 		open := strings.IndexByte(raw, '<')
@@ -16,7 +19,7 @@ func (c Compat) messageIDs(raw string) []string {
 			return ids
 		}
 		raw = raw[open+1:]
-		end := strings.IndexAny(raw, c.idStops())
+		end := strings.IndexAny(raw, `<>"(`)
 		if end < 0 {
 			return ids
 		}
@@ -27,11 +30,11 @@ func (c Compat) messageIDs(raw string) []string {
 			}
 			raw = raw[end+1:]
 		case raw[end] == '<':
-			// RFC 5322 section 3.2.3: no atom holds a <; a new id may start here.
+			// RFC 5322 section 3.2.3: no atom holds a <; a new id starts here.
 			raw = raw[end:]
 		default:
 			p := &scanner{s: raw}
-			if id, ok := c.msgID(p); ok {
+			if id, ok := msgID(p); ok {
 				ids = append(ids, id)
 				raw = p.s
 			}
@@ -39,16 +42,8 @@ func (c Compat) messageIDs(raw string) []string {
 	}
 }
 
-// idStops are the bytes at which an id is no longer taken as it stands.
-func (c Compat) idStops() string {
-	if c == Dovecot {
-		return `>"(` // compat: a < inside belongs to the id
-	}
-	return `>"(<`
-}
-
 // msgID takes id-left "@" id-right ">" with quotes, comments and literals.
-func (c Compat) msgID(p *scanner) (string, bool) {
+func msgID(p *scanner) (string, bool) {
 	if !p.skipCFWS() {
 		return "", false
 	}
@@ -62,7 +57,7 @@ func (c Compat) msgID(p *scanner) (string, bool) {
 		return "", false
 	}
 	var right string
-	if p.peek() == '[' && c == RFC { // compat: Dovecot knows no no-fold-literal
+	if p.peek() == '[' {
 		right, ok = p.literal()
 		ok = ok && p.skipCFWS()
 	} else {

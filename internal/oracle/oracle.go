@@ -87,17 +87,17 @@ func (c Compat) parse(msg Message, seq int) *mail {
 	}
 
 	// RFC 5256 section 3, REFERENCES step (1)(A).
-	if ids := c.messageIDs(f["message-id"]); len(ids) > 0 {
+	if ids := messageIDs(f["message-id"]); len(ids) > 0 {
 		m.ID = ids[0]
 	}
-	m.Refs = c.messageIDs(f["references"])
+	m.Refs = messageIDs(f["references"])
 	// compat: Debian's fix for CVE-2026-40014 drops ids behind the 1000th. (It
 	// also cuts chains after some 1000 levels; that is not done here.)
 	if c == Dovecot && len(m.Refs) > 1000 {
 		m.Refs = m.Refs[:1000]
 	}
 	if len(m.Refs) == 0 {
-		if ids := c.messageIDs(f["in-reply-to"]); len(ids) > 0 {
+		if ids := messageIDs(f["in-reply-to"]); len(ids) > 0 {
 			m.Refs = ids[:1]
 		}
 	}
@@ -129,7 +129,7 @@ func ParseDate(raw []byte) (unix int64, ok bool) { return RFC.parseDate(string(r
 
 // MessageIDs reads the ids of a Message-ID, References or In-Reply-To value,
 // without brackets, normalised as RFC 5256 section 3 demands.
-func MessageIDs(raw []byte) []string { return RFC.messageIDs(string(raw)) }
+func MessageIDs(raw []byte) []string { return messageIDs(string(raw)) }
 
 // Casemap is i;unicode-casemap (RFC 5051).
 func Casemap(s string) string { return RFC.casemap(s) }
