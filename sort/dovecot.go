@@ -18,8 +18,7 @@ func baseDovecot(dst, raw []byte) (base []byte, reply bool) {
 		raw = dst[start:]
 	}
 	from := len(dst)
-	dst = rfc5322.DecodeWordsCompat(dst, raw, rfc5322.Dovecot)
-	dst = casemapTail(Dovecot, dst, from)
+	dst = rfc5322.DecodeWordsFunc(dst, raw, rfc5322.Dovecot, foldDovecot)
 	n := packDovecot(dst[from:])
 	n = copy(dst[start:], dst[from:from+n])
 	dst = dst[:start+n]
@@ -27,6 +26,10 @@ func baseDovecot(dst, raw []byte) (base []byte, reply bool) {
 	n = copy(dst[start:], dst[start+lo:start+hi])
 	return dst[:start+n], reply
 }
+
+// foldDovecot casemaps a piece of a subject. It is not asked to when the text is
+// an encoded word of unknown charset.
+func foldDovecot(dst []byte, start int) []byte { return casemapTail(Dovecot, dst, start) }
 
 // foldsToCR makes one CR of each line end, in place.
 func foldsToCR(s []byte) int {

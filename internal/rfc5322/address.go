@@ -75,7 +75,8 @@ func AppendDisplay(dst, raw []byte, c Compat) []byte {
 	}
 	start := len(buf)
 	if len(a.Name) > 0 {
-		buf = DecodeWordsCompat(buf, a.Name, c)
+		// What a quoted name has at its ends is part of it.
+		buf = decodeWords(buf, a.Name, c, nil)
 	}
 	if len(buf) == start {
 		buf = append(buf, a.Mailbox...)

@@ -88,7 +88,8 @@ func (p *dateParser) parse() (unix int64, ok bool) {
 		if p.bad || len(z) == 0 && !p.end() {
 			return 0, false
 		}
-		return unix - 60*int64(dovecotZone(z)), true
+		unix -= 60 * int64(dovecotZone(z))
+		return unix, unix != 0 // to its callers 0 is no date
 	}
 	return unix - 60*int64(zone(z)), true
 }

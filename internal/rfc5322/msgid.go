@@ -8,8 +8,10 @@ import "bytes"
 //
 //   - What stands outside < > is passed over: prose, commas, comments.
 //   - Text between < and the next > is an id if it has an "@" in it; white
-//     space in it is dropped, everything else kept as it is. So "<a@x <b@x>"
-//     holds one id, and nothing is decoded.
+//     space in it is dropped, everything else kept as it is; nothing is
+//     decoded. Another < begins anew (it is no atext, RFC 5322 3.2.3): in
+//     "<a@x <b@x>" the first id lacks its end. To Dovecot these are one id;
+//     that is not imitated.
 //   - If a quote or a parenthesis comes before the >, the text is read as the
 //     msg-id of RFC 5322 3.6.4 and 4.5.4: comments and quotes are removed, so
 //     that <"ab"@c> equals <ab@c> (RFC 5256 section 3, REFERENCES). If it is
@@ -20,28 +22,25 @@ import "bytes"
 // call with that scratch. O(raw) over all calls; no allocation once scratch
 // holds the longest id.
 func NextID(raw, scratch []byte) (id, rest, newScratch []byte, ok bool) {
-	stop := -1 // the first byte of >"( behind i
-	found, space := false, false
 	for i := 0; ; {
 		n := bytes.IndexByte(raw[i:], '<')
 		if n < 0 {
 			return nil, nil, scratch, false
 		}
 		i += n + 1
-		// A "<" before the stop of the last try has the same stop: searching
-		// again for each would be quadratic in "<<<<<".
-		if stop < i {
-			if stop, found, space = idStop(raw, i); stop < 0 {
-				return nil, nil, scratch, false
-			}
-		}
-		if raw[stop] != '>' {
+		stop, found, space := idStop(raw, i)
+		switch {
+		case stop < 0:
+			return nil, nil, scratch, false
+		case raw[stop] == '<':
+			i = stop
+			continue
+		case raw[stop] != '>':
 			if id, end, ok := slowID(raw[i:], scratch[:0]); ok {
 				return id, raw[i+end:], id, true
 			}
 			continue
-		}
-		if !found {
+		case !found:
 			i = stop + 1
 			continue
 		}
@@ -54,7 +53,7 @@ func NextID(raw, scratch []byte) (id, rest, newScratch []byte, ok bool) {
 	}
 }
 
-// idStop finds the first > " or ( in raw from i on, and whether an "@" and
+// idStop finds the first < > " or ( in raw from i on, and whether an "@" and
 // white space come before it. stop is -1 when there is none.
 func idStop(raw []byte, i int) (stop int, at, space bool) {
 	for ; i < len(raw); i++ {
@@ -62,7 +61,7 @@ func idStop(raw []byte, i int) (stop int, at, space bool) {
 		case c > '@':
 		case c == '@':
 			at = true
-		case c == '>' || c == '"' || c == '(':
+		case c == '<' || c == '>' || c == '"' || c == '(':
 			return i, at, space
 		case isLWSP(c):
 			space = true

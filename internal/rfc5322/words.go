@@ -30,16 +30,29 @@ func DecodeWords(dst, raw []byte) []byte { return DecodeWordsCompat(dst, raw, RF
 // also knows other charsets, and drops half a character at the end of a word
 // where we write U+FFFD: that is not imitated.
 func DecodeWordsCompat(dst, raw []byte, c Compat) []byte {
-	raw = trim(raw)
+	return decodeWords(dst, trim(raw), c, nil)
+}
+
+// DecodeWordsFunc is DecodeWordsCompat with the text changed by fold: it is
+// called for each piece of plain text and each encoded word, dst[start:], and
+// returns dst. For Dovecot words of unknown charsets are left out.
+func DecodeWordsFunc(dst, raw []byte, c Compat, fold func(dst []byte, start int) []byte) []byte {
+	return decodeWords(dst, trim(raw), c, fold)
+}
+
+func decodeWords(dst, raw []byte, c Compat, fold func([]byte, int) []byte) []byte {
+	if fold == nil {
+		fold = func(dst []byte, _ int) []byte { return dst }
+	}
 	if isPlain(raw) {
-		return append(dst, raw...)
+		return fold(append(dst, raw...), len(dst))
 	}
 	if c == Dovecot && bytes.IndexByte(raw, 0) >= 0 {
 		// Dovecot's header reader turns NUL into the byte 0x80, which is no
 		// text in UTF-8.
 		raw = bytes.ReplaceAll(raw, []byte{0}, []byte{0x80})
 	}
-	d := decoder{dst: dst, base: len(dst), dovecot: c == Dovecot}
+	d := decoder{dst: dst, base: len(dst), dovecot: c == Dovecot, fold: fold}
 	d.decode(raw)
 	return d.dst
 }
@@ -58,6 +71,7 @@ func isPlain(b []byte) bool {
 type decoder struct {
 	dst     []byte
 	base    int // where our part of dst begins
+	fold    func(dst []byte, start int) []byte
 	dovecot bool
 
 	// Decoded bytes in charset that wait for the next word. They are the
@@ -196,7 +210,7 @@ func (d *decoder) text(b []byte) {
 	d.flush()
 	start := len(d.dst)
 	d.dst = appendUnfolded(d.dst, b)
-	d.dst = validate(d.dst, start, d.base)
+	d.dst = d.fold(validate(d.dst, start, d.base), start)
 }
 
 // flush converts what is pending.
@@ -205,14 +219,17 @@ func (d *decoder) flush() {
 		return
 	}
 	d.waiting = false
-	if isUTF8(d.charset) {
-		d.dst = validate(d.dst, d.pending, d.base)
-		return
-	}
-	if out, ok := convert(d.charset, d.dst[d.pending:]); ok {
-		d.dst = append(d.dst[:d.pending], out...)
+	known := isUTF8(d.charset)
+	if !known {
+		var out []byte
+		if out, known = convert(d.charset, d.dst[d.pending:]); known {
+			d.dst = append(d.dst[:d.pending], out...)
+		}
 	}
 	d.dst = validate(d.dst, d.pending, d.base)
+	if known || !d.dovecot {
+		d.dst = d.fold(d.dst, d.pending)
+	}
 }
 
 // replacement is U+FFFD.
