@@ -64,7 +64,11 @@ func TestOrderMatchesNaive(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	sc := new(Scratch)
 	var dst []int32
-	for i := range 1500 {
+	n := 1500
+	if testing.Short() {
+		n = 200
+	}
+	for i := range n {
 		n := r.IntN(100)
 		if i%50 == 0 {
 			n = r.IntN(5000)
@@ -164,7 +168,11 @@ func TestRanksMatchNaive(t *testing.T) {
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
 	sc := new(Scratch)
-	for i := range 1000 {
+	n := 1000
+	if testing.Short() {
+		n = 100
+	}
+	for i := range n {
 		n := r.IntN(60)
 		if i%20 == 0 {
 			n = r.IntN(9000)

@@ -212,12 +212,20 @@ func (m *tmsg) message(uid int) oracle.Message {
 	return oracle.Message{UID: uint32(uid), Header: []byte(b.String()), InternalDate: m.date}
 }
 
+// rounds is n, less under -short.
+func rounds(n int) int {
+	if testing.Short() {
+		return n / 10
+	}
+	return n
+}
+
 func TestBuildMatchesNaiveAndOracle(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
-	sc := &Scratch{epoch: 1<<32 - 5000} // it wraps on the way
-	for i := range 20_000 {
+	sc := &Scratch{epoch: 1<<32 - 3000} // it wraps on the way
+	for i := range rounds(20_000) {
 		msgs := random(r)
 		in := input(msgs)
 		for alg := range NumAlgs {
@@ -272,7 +280,7 @@ func TestLinkCutMatchesNaive(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		sc := &Scratch{testBudget: budget}
 		used := 0
-		for i := range 8000 {
+		for i := range rounds(8000) {
 			msgs := random(r)
 			in := input(msgs)
 			got, want := build(t, References, in, nil, sc), naiveThread(References, in, nil)

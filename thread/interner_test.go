@@ -11,9 +11,9 @@ func TestInternerMatchesMap(t *testing.T) {
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, mask := range []uint64{^uint64(0), 1<<12 - 1, 7, 0} {
-		n := 20_000
+		n := rounds(20_000)
 		if mask < 1<<12-1 {
-			n = 1500
+			n = rounds(1500)
 		}
 		in := NewInterner(r.IntN(2)*n, 0)
 		in.mask = mask // hashes of 12 bits and less: strings decide

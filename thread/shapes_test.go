@@ -196,7 +196,7 @@ func TestShapesScale(t *testing.T) {
 	sc := new(Scratch)
 	for _, s := range shapes {
 		var perUnit [2]float64
-		for i, n := range []int{25_000, 100_000} {
+		for i, n := range []int{rounds(25_000), rounds(100_000)} {
 			in := input(s.make(n))
 			build(t, References, in, nil, sc)
 			units := float64(in.N + len(in.Ref))
