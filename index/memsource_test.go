@@ -79,7 +79,11 @@ func (m *memSource) ReadMessage(e *Entry, buf []byte) ([]byte, error) {
 }
 
 func (m *memSource) Stat(e *Entry) (int64, int64, error) {
-	return int64(len(m.msgs[e.Key].text)), 0, nil
+	v, ok := m.msgs[e.Key]
+	if !ok {
+		return 0, 0, fs.ErrNotExist
+	}
+	return int64(len(v.text)), 0, nil
 }
 func (m *memSource) UIDList() (string, bool) { return m.uidl, m.uidl != "" }
 func (m *memSource) Close() error            { return nil }
