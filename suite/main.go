@@ -1,12 +1,15 @@
 package suite
 
 import (
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"mailbench/internal/temp"
 )
@@ -17,8 +20,11 @@ import (
 // after them the skipped rows with their reasons, and the cold samples in the
 // order in which they were taken. The result is the exit code.
 func (r *Runner) Main(m *testing.M) int {
-	if !flag.Parsed() {
-		flag.Parse()
+	if err := parseFlags(); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return 0
+		}
+		return complain(err)
 	}
 	if err := r.check(); err != nil {
 		return complain(err)
@@ -28,6 +34,7 @@ func (r *Runner) Main(m *testing.M) int {
 	}
 	f, err := r.open()
 	if err != nil {
+		r.cleanup()
 		return complain(err)
 	}
 	fmt.Printf("corpus: %s\ncorpus-digest: %s\ncorpus-messages: %d\n", f.name, f.digest, f.messages)
@@ -48,6 +55,23 @@ func (r *Runner) Main(m *testing.M) int {
 		code = r.fresh()
 	}
 	return code
+}
+
+// parseFlags is flag.Parse that says of a bad flag one line, not a page.
+func parseFlags() error {
+	fs := flag.CommandLine
+	if fs.Parsed() {
+		return nil
+	}
+	fs.Init(fs.Name(), flag.ContinueOnError)
+	out := fs.Output()
+	fs.SetOutput(io.Discard)
+	err := fs.Parse(os.Args[1:])
+	fs.SetOutput(out)
+	if errors.Is(err, flag.ErrHelp) {
+		flag.Usage()
+	}
+	return err
 }
 
 func complain(err error) int {
@@ -73,6 +97,13 @@ func (r *Runner) describe(f *fixture) {
 			fmt.Printf("# %s: on %s (%s, %s)\n", p.what, m.Type, m.Device, m.Options)
 		}
 	}
+	if lat, err := temp.DeviceLatency(r.cfg.IndexDir); err == nil {
+		hint := "no sign of a cache below the device"
+		if lat < 40*time.Microsecond {
+			hint = "faster than flash: a cache below the device is likely, and nodata and cold show that cache"
+		}
+		fmt.Printf("# device: one evicted page takes %v (median of 64): %s\n", lat.Round(time.Microsecond), hint)
+	}
 	drop := "not allowed (-drop-caches)"
 	if r.cfg.DropCaches {
 		drop = "allowed"
@@ -86,15 +117,4 @@ func kernel() string {
 		return "kernel unknown"
 	}
 	return "kernel " + strings.TrimSpace(string(b))
-}
-
-// cleanup removes what the run wrote besides its caches.
-func (r *Runner) cleanup() {
-	if r.clone == nil {
-		return
-	}
-	if err := r.clone.remove(); err != nil {
-		r.doubts = append(r.doubts, note{"scratch", err.Error()})
-	}
-	r.clone = nil
 }

@@ -35,6 +35,11 @@ func evict(f *os.File) error {
 	return nil
 }
 
+// noReadAhead keeps the kernel from fetching more than is asked for.
+func noReadAhead(f *os.File) error {
+	return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_RANDOM)
+}
+
 func syncFS(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

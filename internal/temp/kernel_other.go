@@ -14,6 +14,8 @@ func openQuiet(path string) (*os.File, error) { return os.Open(path) }
 func evict(*os.File) error                    { return errUnsupported }
 func syncFS(string) error                     { return errUnsupported }
 
+func noReadAhead(*os.File) error { return errUnsupported }
+
 func residentPages(*os.File) (pages, resident int64, err error) { return 0, 0, errUnsupported }
 
 // Method names the system call that residency is asked with.

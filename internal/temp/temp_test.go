@@ -162,3 +162,19 @@ func TestSample_withoutReplacement(t *testing.T) {
 		}
 	}
 }
+
+func TestDeviceLatency_leavesNothing(t *testing.T) {
+	dir := diskDir(t)
+	lat, err := DeviceLatency(dir)
+	if err != nil || lat <= 0 {
+		t.Fatalf("%v, %v", lat, err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Fatalf("left behind: %v, %v", left, err)
+	}
+	if _, err := DeviceLatency("/dev/shm"); err == nil {
+		if m, merr := Mount("/dev/shm"); merr == nil && m.Memory() {
+			t.Fatal("a device latency of tmpfs")
+		}
+	}
+}
