@@ -97,7 +97,11 @@ func (m Mask) letters() (set uint32) {
 // (ASCII, any case), and where its value begins. White space may stand before
 // the colon (RFC 5322 4.5, obsolete fields).
 func hasName(b []byte, name string) (value int, ok bool) {
-	if len(b) <= len(name) || !equalFold(b[:len(name)], name) {
+	if len(b) <= len(name) {
+		return 0, false
+	}
+	// Most names are written as usual, and that comparison is cheap.
+	if n := b[:len(name)]; string(n) != name && !equalFold(n, name) {
 		return 0, false
 	}
 	for i := len(name); i < len(b); i++ {

@@ -91,7 +91,7 @@ func (d *decoder) decode(raw []byte) {
 		}
 		i += n
 		gap := raw[plain:i]
-		w, ok := parseWord(raw[i:])
+		w, ok := parseWord(raw[i:], d.dovecot)
 		if ok && !d.dovecot {
 			ok = leftEdge(raw, i, word && i == plain) && rightEdge(raw, i+w.size)
 		}
@@ -134,7 +134,7 @@ func rightEdge(raw []byte, i int) bool {
 	if !bytes.HasPrefix(raw[i:], []byte("=?")) {
 		return false
 	}
-	_, ok := parseWord(raw[i:])
+	_, ok := parseWord(raw[i:], false)
 	return ok
 }
 
@@ -155,7 +155,7 @@ type encodedWord struct {
 }
 
 // parseWord reads the encoded word at the start of b, which begins with "=?".
-func parseWord(b []byte) (w encodedWord, ok bool) {
+func parseWord(b []byte, dovecot bool) (w encodedWord, ok bool) {
 	var mark [3]int
 	p := 2
 	for i := range mark {
@@ -178,7 +178,7 @@ func parseWord(b []byte) (w encodedWord, ok bool) {
 		return w, false
 	}
 	w.charset = b[2:mark[0]]
-	if n := bytes.IndexByte(w.charset, '*'); n >= 0 { // RFC 2231 section 5
+	if n := bytes.IndexByte(w.charset, '*'); n >= 0 && !dovecot { // RFC 2231 section 5
 		w.charset = w.charset[:n]
 	}
 	w.text = b[mark[1]+1 : mark[2]]
