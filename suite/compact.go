@@ -20,7 +20,7 @@ func compact(d index.Design, dead int) func(*Runner, *fixture) (*job, error) {
 			return nil, err
 		}
 		clone := &fixture{path: m.path, kind: "maildir"}
-		src, err := clone.source(r.cfg.Scratch)
+		src, err := clone.source(r.scratch)
 		if err != nil {
 			return nil, err
 		}
@@ -62,7 +62,7 @@ func compact(d index.Design, dead int) func(*Runner, *fixture) (*job, error) {
 			return wantDigest("THREAD after compaction", corpus.AnswerDigest(line), want)
 		}
 		j.after = func() error { return mb.Close() }
-		j.floor = func() (floor.Work, error) { return writeFloor(r.cfg.IndexDir, st.work) }
+		j.floor = func() (floor.Work, error) { return writeFloor(r.index, st.work) }
 		j.close = func() error { return joinClose(src.Close, st.close, m.restore) }
 		return j, nil
 	}

@@ -36,6 +36,8 @@ type Runner struct {
 
 	opened  *fixture
 	openErr error
+	index   string // this run's own directory below cfg.IndexDir
+	scratch string // and below cfg.Scratch
 	clone   *live
 	skipped []note // rows that cannot be measured here, and why
 	cold    []note // cold samples in the order in which they were taken
@@ -52,23 +54,27 @@ type note struct{ name, text string }
 func New(cfg Config) *Runner { return &Runner{cfg: cfg} }
 
 // Flags registers the suite's flags, with defaults from the MAILBENCH_...
-// variables of the environment, and returns the Runner that they configure.
-func Flags(fs *flag.FlagSet) *Runner {
-	r := &Runner{}
+// variables of the environment, and returns the Runner that they configure. It
+// measures ds, without any the house's own designs.
+func Flags(fs *flag.FlagSet, ds ...index.Design) *Runner {
+	r := &Runner{cfg: Config{Designs: ds}}
 	c := &r.cfg
 	text := func(p *string, name, usage string) {
 		fs.StringVar(p, name, os.Getenv(envName(name)), usage+" (or "+envName(name)+")")
 	}
+	// A wrong value is kept for check: the flag package would print a page.
 	boolean := func(p *bool, name, usage string) {
-		def := false
-		if v := os.Getenv(envName(name)); v != "" {
+		set := func(from, v string) {
 			b, err := strconv.ParseBool(v)
 			if err != nil {
-				r.problem = errors.Join(r.problem, fmt.Errorf("%s=%q: want true or false", envName(name), v))
+				r.problem = errors.Join(r.problem, fmt.Errorf("%s=%s: want true or false", from, v))
 			}
-			def = b
+			*p = b
 		}
-		fs.BoolVar(p, name, def, usage+" (or "+envName(name)+")")
+		if v := os.Getenv(envName(name)); v != "" {
+			set(envName(name), v)
+		}
+		fs.BoolFunc(name, usage+" (or "+envName(name)+")", func(v string) error { set("-"+name, v); return nil })
 	}
 	text(&c.Corpus, "corpus", "`what` to run on: synthetic, synthetic:N, a maildir or an mbox")
 	text(&c.IndexDir, "index-dir", "`directory` of the index files")
@@ -78,15 +84,20 @@ func Flags(fs *flag.FlagSet) *Runner {
 	text(&c.Metrics, "metrics", "`which` metrics: default or all")
 	boolean(&c.DropCaches, "drop-caches", "let cold rows drop the caches of the whole machine")
 	boolean(&c.AllowTmpfs, "allow-tmpfs", "let index and scratch lie on tmpfs")
-	samples := 0
-	if v := os.Getenv(envName("samples")); v != "" {
+	samples := func(from, v string) {
 		n, err := strconv.Atoi(v)
 		if err != nil || n < 1 {
-			r.problem = errors.Join(r.problem, fmt.Errorf("%s=%q: want a number from 1", envName("samples"), v))
+			r.problem = errors.Join(r.problem, fmt.Errorf("%s=%s: want a number from 1", from, v))
 		}
-		samples = n
+		c.Samples = n
 	}
-	fs.IntVar(&c.Samples, "samples", samples, "least `number` of samples of a row, 0 means 3 (or "+envName("samples")+")")
+	if v := os.Getenv(envName("samples")); v != "" {
+		samples(envName("samples"), v)
+	}
+	fs.Func("samples", "least `number` of samples of a row, by default 3 (or "+envName("samples")+")", func(v string) error {
+		samples("-samples", v)
+		return nil
+	})
 	return r
 }
 
@@ -101,7 +112,7 @@ func (r *Runner) check() error {
 		return r.problem
 	}
 	if c.Samples < 0 {
-		return fmt.Errorf("-samples %d: want a number from 1", c.Samples)
+		return fmt.Errorf("samples: %d: want a number from 1", c.Samples)
 	}
 	if c.Samples == 0 {
 		c.Samples = 3

@@ -38,19 +38,13 @@ func (r *Runner) open() (*fixture, error) {
 }
 
 func (r *Runner) openCorpus() (*fixture, error) {
-	c := &r.cfg
-	for _, dir := range []string{c.IndexDir, c.Scratch} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return nil, fmt.Errorf("cannot write indexes: %w", err)
-		}
-		if m, err := temp.Mount(dir); err == nil && m.Memory() && !c.AllowTmpfs {
-			return nil, fmt.Errorf("%s is on %s, where fsync is free and nothing gets cold: name another directory, or say -allow-tmpfs", dir, m.Type)
-		}
+	if err := r.makePlaces(); err != nil {
+		return nil, err
 	}
-	if corpus.IsSpec(c.Corpus) {
+	if corpus.IsSpec(r.cfg.Corpus) {
 		return r.openSynthetic()
 	}
-	path, err := fromPWD(c.Corpus)
+	path, err := fromPWD(r.cfg.Corpus)
 	if err != nil {
 		return nil, err
 	}
@@ -61,6 +55,9 @@ func (r *Runner) openSynthetic() (*fixture, error) {
 	spec, err := corpus.Parse(r.cfg.Corpus)
 	if err != nil {
 		return nil, err
+	}
+	if spec.Count() == 0 {
+		return nil, fmt.Errorf("%s: no messages", r.cfg.Corpus)
 	}
 	made, err := corpus.Cached(context.Background(), filepath.Join(r.cfg.CacheDir, "corpus"), spec, "maildir", bar.New())
 	if err != nil {
@@ -77,7 +74,7 @@ func (r *Runner) openSynthetic() (*fixture, error) {
 // openMailbox opens a user's mail. Its digest covers what the operations read:
 // keys, flags and every header, in UID order.
 func (r *Runner) openMailbox(path string) (*fixture, error) {
-	src, err := source.Open(path, source.Options{TempDir: r.cfg.Scratch})
+	src, err := source.Open(path, source.Options{TempDir: r.scratch})
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +105,7 @@ func (r *Runner) openMailbox(path string) (*fixture, error) {
 		return nil, err
 	}
 	f.bytes = f.files.Bytes()
-	f.truth = newTruth(r.cfg.CacheDir, f.digest, func() (answerer, error) { return readOracle(path, r.cfg.Scratch) })
+	f.truth = newTruth(r.cfg.CacheDir, f.digest, func() (answerer, error) { return readOracle(path, r.scratch) })
 	return f, nil
 }
 

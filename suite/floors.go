@@ -53,7 +53,7 @@ func diskFloor(op string) func(*Runner, *fixture) (*job, error) {
 		j := &job{op: "floor-" + op, messages: f.messages, mbPerS: size}
 		switch op {
 		case "read":
-			name, _, err := floor.WriteSeq(r.cfg.IndexDir, size, buf)
+			name, _, err := floor.WriteSeq(r.index, size, buf)
 			if err != nil {
 				return nil, err
 			}
@@ -61,17 +61,17 @@ func diskFloor(op string) func(*Runner, *fixture) (*job, error) {
 			j.close = func() error { return os.Remove(name) }
 		case "write":
 			var name string
-			j.run = func() (err error) { name, _, err = floor.WriteSeq(r.cfg.IndexDir, size, buf); return err }
+			j.run = func() (err error) { name, _, err = floor.WriteSeq(r.index, size, buf); return err }
 			j.after = func() error { return os.Remove(name) }
 		case "sync4k":
 			j.messages, j.mbPerS = 0, 0
-			j.run = func() error { _, _, err := floor.Sync4K(r.cfg.Scratch, 1); return err }
+			j.run = func() error { _, _, err := floor.Sync4K(r.scratch, 1); return err }
 			j.check = func() error { return plausibleSync(r) }
 		case "create":
 			const files, bytes = 2000, 5200
 			j.messages, j.mbPerS = files, files*bytes
 			var made string
-			j.run = func() (err error) { made, _, err = floor.Create(r.cfg.Scratch, files, bytes); return err }
+			j.run = func() (err error) { made, _, err = floor.Create(r.scratch, files, bytes); return err }
 			j.after = func() error { return os.RemoveAll(made) }
 		}
 		return j, nil
@@ -84,7 +84,7 @@ func plausibleSync(r *Runner) error {
 	if r.syncTold {
 		return nil
 	}
-	took, _, err := floor.Sync4K(r.cfg.Scratch, 20)
+	took, _, err := floor.Sync4K(r.scratch, 20)
 	if err != nil {
 		return err
 	}

@@ -89,7 +89,7 @@ type stage struct{ dir, work string }
 
 // newStage makes an empty pair of directories below the index directory.
 func (r *Runner) newStage(name string) (*stage, error) {
-	base, err := os.MkdirTemp(r.cfg.IndexDir, name+"-")
+	base, err := os.MkdirTemp(r.index, name+"-")
 	if err != nil {
 		return nil, err
 	}

@@ -30,12 +30,11 @@ func (r *Runner) live(f *fixture) (*live, error) {
 	if r.clone != nil {
 		return r.clone, r.clone.restore()
 	}
-	base, err := os.MkdirTemp(r.cfg.Scratch, "live-")
+	base, err := os.MkdirTemp(r.scratch, "live-")
 	if err != nil {
 		return nil, err
 	}
 	m := &live{path: filepath.Join(base, "maildir")}
-	r.clone = m // removed at the end of the run, whole or not
 	if err := corpus.Clone(context.Background(), f.path, m.path, corpus.CloneAuto); err != nil {
 		return nil, err
 	}
@@ -64,11 +63,9 @@ func (r *Runner) live(f *fixture) (*live, error) {
 		m.home = append(m.home, where[base])
 	}
 	m.at = slices.Clone(m.home)
+	r.clone = m
 	return m, nil
 }
-
-// remove deletes the clone.
-func (m *live) remove() error { return os.RemoveAll(filepath.Dir(m.path)) }
 
 // put moves message i to rel, "" holds it back.
 func (m *live) put(i int, rel string) error {

@@ -134,7 +134,7 @@ func headerScan(fields string) func(*Runner, *fixture) (*job, error) {
 }
 
 func readHeaders(r *Runner, f *fixture, most int64) ([][]byte, int64, error) {
-	src, err := f.source(r.cfg.Scratch)
+	src, err := f.source(r.scratch)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -95,7 +95,7 @@ func answerAgain(d index.Design, q query) func(*Runner, *fixture) (*job, error) 
 		if err != nil {
 			return nil, err
 		}
-		src, err := f.source(r.cfg.Scratch)
+		src, err := f.source(r.scratch)
 		if err != nil {
 			return nil, err
 		}

@@ -86,7 +86,7 @@ func (r *Runner) changing(f *fixture, d index.Design, name string, o index.Optio
 		return nil, err
 	}
 	clone := &fixture{path: m.path, kind: "maildir"}
-	if c.src, err = clone.source(r.cfg.Scratch); err != nil {
+	if c.src, err = clone.source(r.scratch); err != nil {
 		return nil, err
 	}
 	if c.st, err = r.newStage(name); err != nil {

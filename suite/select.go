@@ -19,7 +19,7 @@ import (
 // it is on disk.
 func selectFirst(d index.Design, mails temp.State) func(*Runner, *fixture) (*job, error) {
 	return func(r *Runner, f *fixture) (*job, error) {
-		src, err := f.source(r.cfg.Scratch)
+		src, err := f.source(r.scratch)
 		if err != nil {
 			return nil, err
 		}
@@ -139,7 +139,7 @@ func joinClose(fs ...func() error) error {
 // selectAgain: an index exists and nothing has changed. Open, compare, status.
 func selectAgain(d index.Design, ix string) func(*Runner, *fixture) (*job, error) {
 	return func(r *Runner, f *fixture) (*job, error) {
-		src, err := f.source(r.cfg.Scratch)
+		src, err := f.source(r.scratch)
 		if err != nil {
 			return nil, err
 		}

@@ -16,7 +16,7 @@ func threadFirst(d index.Design, fields string, mails temp.State) func(*Runner, 
 		if err != nil {
 			return nil, err
 		}
-		src, err := f.source(r.cfg.Scratch)
+		src, err := f.source(r.scratch)
 		if err != nil {
 			return nil, err
 		}

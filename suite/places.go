@@ -1,0 +1,82 @@
+package suite
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mailbench/corpus"
+	"mailbench/internal/temp"
+)
+
+// makePlaces makes a directory for this run alone in the place of the index
+// files and in that of the mail that is written. A place that cannot be
+// written to, that is in memory, or that lies inside the user's mail is an
+// error.
+func (r *Runner) makePlaces() error {
+	for _, p := range []struct {
+		flag, dir string
+		mine      *string
+	}{{"-index-dir", r.cfg.IndexDir, &r.index}, {"-scratch", r.cfg.Scratch, &r.scratch}} {
+		if err := r.outsideMail(p.flag, p.dir); err != nil {
+			return err
+		}
+		if m, err := temp.Mount(p.dir); err == nil && m.Memory() && !r.cfg.AllowTmpfs {
+			return fmt.Errorf("%s: %s is on %s, where fsync is free and nothing gets cold: name another directory, or say -allow-tmpfs", p.flag, p.dir, m.Type)
+		}
+		err := os.MkdirAll(p.dir, 0o755)
+		if err == nil {
+			*p.mine, err = os.MkdirTemp(p.dir, "run-")
+		}
+		if err != nil {
+			return fmt.Errorf("%s: cannot write there: %w", p.flag, err)
+		}
+	}
+	return nil
+}
+
+// outsideMail refuses a directory inside a user's mailbox, which is read only.
+func (r *Runner) outsideMail(flag, dir string) error {
+	if corpus.IsSpec(r.cfg.Corpus) {
+		return nil
+	}
+	mail, err := fromPWD(r.cfg.Corpus)
+	if err != nil {
+		return err
+	}
+	rel, err := filepath.Rel(resolved(mail), resolved(dir))
+	if err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
+		return fmt.Errorf("%s: %s lies inside the mail at %s, which is never written to", flag, dir, mail)
+	}
+	return nil
+}
+
+// resolved is path without symbolic links as far as it exists.
+func resolved(path string) string {
+	rest := ""
+	for p := path; ; p = filepath.Dir(p) {
+		if real, err := filepath.EvalSymlinks(p); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if p == filepath.Dir(p) {
+			return path
+		}
+		rest = filepath.Join(filepath.Base(p), rest)
+	}
+}
+
+// cleanup removes what the run wrote besides its caches.
+func (r *Runner) cleanup() {
+	var err error
+	for _, dir := range []string{r.index, r.scratch} {
+		if dir != "" {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+	}
+	if err != nil {
+		r.doubts = append(r.doubts, note{"cleanup", strings.ReplaceAll(err.Error(), "\n", "; ")})
+	}
+	r.index, r.scratch, r.clone = "", "", nil
+}
