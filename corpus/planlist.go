@@ -148,7 +148,7 @@ func (l *listPlanner) write() {
 		p.parent, p.refs, me.depth = parent.sid, refFull, parent.depth+1
 		me.subject, me.series = parent.subject, parent.series
 		if patch {
-			me.subject = newSubject(&r)&^15 | subjWords
+			me.subject = newSubject(&r).as(subjWords)
 			me.series.part = uint8(i)
 			p.enc = encPlain
 		} else {
@@ -206,7 +206,7 @@ func (l *listPlanner) answer(t *talk, p *plan, me *said, r *rng) {
 		p.enc = encPlain
 	}
 	if k := r.intn(1000); k < 10 && !l.w.clean { // another subject within the thread
-		me.subject, me.series, p.form, p.enc = newSubject(r)&^15|subjWords, series{}, formPlain, encPlain
+		me.subject, me.series, p.form, p.enc = newSubject(r).as(subjWords), series{}, formPlain, encPlain
 	} else if k < 120 && me.subject.kind() == subjWords || k < 120 && me.subject.kind() == subjShort {
 		p.form = replyForms[r.pick(replyWeights)]
 	}
@@ -249,9 +249,9 @@ func (l *listPlanner) blemish(p *plan, r *rng) {
 	case k < 30:
 		p.form, p.enc, p.reply = formNone, encPlain, false
 	case k < 45 && p.parent == noID:
-		p.subject, p.form, p.enc, p.reply = p.subject&^15|subjEmpty, formPlain, encPlain, false
+		p.subject, p.form, p.enc, p.reply = p.subject.as(subjEmpty), formPlain, encPlain, false
 	case k < 60 && p.parent != noID:
-		p.subject, p.form, p.enc, p.reply = p.subject&^15|subjEmpty, formRe, encPlain, true
+		p.subject, p.form, p.enc, p.reply = p.subject.as(subjEmpty), formRe, encPlain, true
 	case k < 110 && p.subject.kind() == subjWords && (p.form == formRe || p.form == formPlain):
 		p.enc = encWords
 	case k < 140 && p.subject.kind() == subjWords:

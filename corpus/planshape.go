@@ -26,7 +26,7 @@ func (s *shapePlanner) next(p *plan) {
 	*p = plan{key: mix(h), thread: s.w.seed, sid: i, parent: noID, refs: refExplicit}
 	p.arrival = epoch + int64(i)*3
 	p.sent = p.arrival - 3600 + int64(h%7200)
-	p.subject = subjectKey(h)&^15 | subjWords
+	p.subject = subjectKey(h).as(subjWords)
 	p.form = formPlain
 	switch s.w.shape {
 	case Deep, Wide:
@@ -42,7 +42,7 @@ func (s *shapePlanner) next(p *plan) {
 		if i%2 == 1 {
 			p.form, p.parent = formRe, 0
 		}
-		p.subject = subjectKey(mix2(s.w.seed, uint64(i/50)))&^15 | subjWords
+		p.subject = subjectKey(mix2(s.w.seed, uint64(i/50))).as(subjWords)
 	case OneSubject:
 		p.subject = subjFixed
 		p.form = []subjectForm{formRe, formPlain, formFwd, formList}[h>>40&3]
@@ -50,7 +50,7 @@ func (s *shapePlanner) next(p *plan) {
 		first, size := ring(i)
 		p.parent = first + (i-first+1)%size
 		p.form = []subjectForm{formRe, formPlain}[h>>40&1]
-		p.subject = subjectKey(mix2(s.w.seed, uint64(first/100)))&^15 | subjWords
+		p.subject = subjectKey(mix2(s.w.seed, uint64(first/100))).as(subjWords)
 	case ManyRefs:
 		p.sid = 2 * i
 		if i > 0 {
@@ -59,7 +59,7 @@ func (s *shapePlanner) next(p *plan) {
 	case Absent:
 		p.form, p.parent = formRe, 4*i
 		p.sid = 4*i + 3
-		p.subject = subjectKey(mix2(s.w.seed, uint64(i/7)))&^15 | subjWords
+		p.subject = subjectKey(mix2(s.w.seed, uint64(i/7))).as(subjWords)
 	}
 	p.reply = p.form.isReply()
 	s.w.dress(p)

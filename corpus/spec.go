@@ -190,7 +190,7 @@ func Parse(str string) (Spec, error) {
 	}
 	rest, ok := strings.CutPrefix(str, "synthetic:")
 	if !ok {
-		return s, fmt.Errorf("%w: %q does not begin with synthetic:", ErrSpec, str)
+		return s, fmt.Errorf("%w: %q does not begin with \"synthetic:\"", ErrSpec, str)
 	}
 	for i, part := range strings.Split(rest, ",") {
 		key, value, hasValue := strings.Cut(part, "=")

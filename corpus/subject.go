@@ -16,17 +16,20 @@ const (
 )
 
 func newSubject(r *rng) subjectKey {
-	key := subjectKey(r.next()) &^ 15
+	key := subjectKey(r.next())
 	switch k := r.intn(10000); {
 	case k < 65:
-		return key | subjIntl
+		return key.as(subjIntl)
 	case k < 115:
-		return key | subjShort
+		return key.as(subjShort)
 	case k < 117:
-		return key | subjBlob
+		return key.as(subjBlob)
 	}
-	return key | subjWords
+	return key.as(subjWords)
 }
+
+// as returns the key of another kind with the same other bits.
+func (k subjectKey) as(kind subjectKey) subjectKey { return k&^15 | kind }
 
 func (k subjectKey) kind() subjectKey { return k & 15 }
 
