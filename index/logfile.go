@@ -143,14 +143,16 @@ func checkLogHead(name string, head []byte, id, generation uint64) (ours bool, e
 	if len(head) < logHead || string(head[:8]) != logMagic || le.Uint64(head[56:]) != xxhash.Sum64(head[:56]) {
 		return bad("header of the log")
 	}
-	if le.Uint64(head[8:]) != id {
+	g := le.Uint64(head[16:])
+	switch {
+	case g > generation:
+		return bad("log newer than the snapshot")
+	case g < generation:
+		return false, nil // I3: left over from before the snapshot, or a rebuild
+	case le.Uint64(head[8:]) != id:
 		return bad("log of another index")
 	}
-	g := le.Uint64(head[16:])
-	if g > generation {
-		return bad("log newer than the base")
-	}
-	return g == generation, nil
+	return true, nil
 }
 
 // walkLog calls fn with the payload of each whole record. It tells a torn tail

@@ -1,5 +1,7 @@
 package index
 
+import "slices"
+
 // Delta is what a reconciliation changed, in the table's new row numbers.
 type Delta struct {
 	Added   []int32  // new rows; always the last ones
@@ -21,6 +23,7 @@ type reconciler struct {
 	t       *Table
 	entryOf []int32 // row -> entry of the listing, -1: not seen
 	gone    []int32 // rows that were not seen, ascending
+	perm    []int32 // new entries in their order
 	delta   Delta
 }
 
@@ -80,37 +83,39 @@ func (r *reconciler) match(l *Listing) (known int) {
 	return known
 }
 
-// dropTwins removes entries with the key of their neighbour; es is sorted.
-func dropTwins(es []Entry) []Entry {
-	if len(es) == 0 {
-		return es
+// order fills r.perm with the positions of fresh in the source's order, a key
+// that is there twice counted once: from cur/ if it is there too.
+func (r *reconciler) order(fresh []Entry, src Source) {
+	if o, ok := src.(IndexOrderer); ok {
+		r.perm = o.OrderIndex(slices.Grow(r.perm[:0], len(fresh)), fresh)
+	} else {
+		src.Order(fresh)
+		r.perm = slices.Grow(r.perm[:0], len(fresh))
+		for i := range fresh {
+			r.perm = append(r.perm, int32(i))
+		}
 	}
-	n := 1
-	for i := 1; i < len(es); i++ {
-		if es[i].Key == es[n-1].Key {
-			if es[i].Dir < es[n-1].Dir {
-				es[n-1] = es[i]
+	n := 0
+	for _, p := range r.perm {
+		if n > 0 && fresh[p].Key == fresh[r.perm[n-1]].Key {
+			if fresh[p].Dir < fresh[r.perm[n-1]].Dir {
+				r.perm[n-1] = p
 			}
 			continue
 		}
-		if n != i {
-			es[n] = es[i]
-		}
+		r.perm[n] = p
 		n++
 	}
-	return es[:n]
+	r.perm = r.perm[:n]
 }
 
 // apply changes the table to what match found. gone (a subset of r.gone) is
-// expunged; rows of r.gone that are not in it stay as they are. order sorts
-// new entries.
-func (r *reconciler) apply(l *Listing, known int, gone []int32, order func([]Entry)) *Delta {
+// expunged; rows of r.gone that are not in it stay as they are.
+func (r *reconciler) apply(l *Listing, known int, gone []int32, src Source) *Delta {
 	t, d := r.t, &r.delta
 	d.reset()
 	fresh := l.Entries[known:]
-	order(fresh)
-	fresh = dropTwins(fresh)
-	l.Entries = l.Entries[:known+len(fresh)]
+	r.order(fresh, src)
 
 	modseq := t.HighestModSeq + 1
 	for row, e := range r.entryOf {
@@ -141,14 +146,14 @@ func (r *reconciler) apply(l *Listing, known int, gone []int32, order func([]Ent
 		for i := range fresh {
 			bytes += len(fresh[i].Key)
 		}
-		t.grow(len(fresh), bytes)
-		first := t.Len()
-		for i := range fresh {
-			e := &fresh[i]
+		t.grow(len(r.perm), bytes)
+		d.Added, r.entryOf = slices.Grow(d.Added, len(r.perm)), slices.Grow(r.entryOf, len(r.perm))
+		for _, p := range r.perm {
+			e := &fresh[p]
+			d.Added = append(d.Added, int32(t.Len()))
 			t.add(&row{uid: t.UIDNext, key: e.Key, flags: e.Flags & allFlags, dir: e.Dir, keywords: e.Keywords, modseq: modseq})
 			t.UIDNext++
-			d.Added = append(d.Added, int32(first+i))
-			r.entryOf = append(r.entryOf, int32(known+i))
+			r.entryOf = append(r.entryOf, int32(known)+p)
 		}
 		t.slots = nil
 	}

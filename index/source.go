@@ -123,6 +123,14 @@ type Glancer interface {
 	Fill(l *Listing)         // sets Entries and Problems
 }
 
+// An IndexOrderer is a Source that can tell the order of entries without moving
+// them: entries are wide, and a first listing has all of them to order.
+type IndexOrderer interface {
+	// OrderIndex appends the positions in entries, in the order into which
+	// Order would bring them, to dst.
+	OrderIndex(dst []int32, entries []Entry) []int32
+}
+
 // Search selects messages: what an IMAP search key before THREAD or SORT selects.
 type Search struct {
 	Kind string   // "" or "all", "undeleted", "recent" (the 1,000 highest UIDs), "uids"

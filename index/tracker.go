@@ -108,7 +108,7 @@ func (k *Tracker) update(src Source, before State) (s Scanned, err error) {
 		return s, errNoUIDs
 	}
 	hidden := len(k.rec.gone) > len(gone)
-	d := k.rec.apply(&k.list, known, gone, src.Order)
+	d := k.rec.apply(&k.list, known, gone, src)
 	k.fresh = true
 	s.Changes = Changes{Added: len(d.Added), Removed: len(d.Removed), Flagged: len(d.Flagged), Moved: len(d.Moved), Scanned: true}
 	s.State, s.Digest = before, k.list.Digest
@@ -154,7 +154,7 @@ func (k *Tracker) first(src Source, before State) (Scanned, error) {
 	if uint64(k.table.UIDNext)+uint64(len(k.list.Entries)-known) > math.MaxUint32 {
 		return Scanned{}, errNoUIDs
 	}
-	k.rec.apply(&k.list, known, slices.Clone(k.rec.gone), src.Order)
+	k.rec.apply(&k.list, known, slices.Clone(k.rec.gone), src)
 	t, d := k.table, &k.rec.delta
 	t.vanished, t.HighestModSeq = nil, 1
 	for i := range t.modseq {
