@@ -12,6 +12,7 @@ import (
 
 	"mailbench/index"
 	"mailbench/index/designs"
+	"mailbench/internal/temp"
 )
 
 // Config says what is measured. The zero value is the default run.
@@ -44,6 +45,7 @@ type Runner struct {
 	doubts  []note
 	failed  bool
 
+	memory   int64 // that the page cache can have
 	syncTold bool
 }
 
@@ -127,6 +129,9 @@ func (r *Runner) check() error {
 		if !slices.Contains([]string{"default", "all"}, *f.val) {
 			return fmt.Errorf("-%s %s: want default or all", f.name, *f.val)
 		}
+	}
+	if r.memory == 0 {
+		r.memory = temp.TotalMemory()
 	}
 	if c.Corpus == "" {
 		c.Corpus = "synthetic"

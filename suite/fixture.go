@@ -64,7 +64,7 @@ func (r *Runner) openSynthetic() (*fixture, error) {
 		return nil, err
 	}
 	f := &fixture{name: spec.Name(), digest: made.Digest, path: made.Path, kind: "maildir", messages: made.Messages, bytes: made.Bytes}
-	if f.files, err = temp.Files(made.Path); err != nil {
+	if f.files, err = mailFiles(made.Path, "maildir"); err != nil {
 		return nil, err
 	}
 	f.truth = newTruth(r.cfg.CacheDir, made.Digest, func() (answerer, error) { return corpus.NewTruth(spec) })
@@ -101,12 +101,21 @@ func (r *Runner) openMailbox(path string) (*fixture, error) {
 		h.Write(header)
 	}
 	f.digest = fmt.Sprintf("%016x", h.Sum64())
-	if f.files, err = temp.Files(path); err != nil {
+	if f.files, err = mailFiles(path, f.kind); err != nil {
 		return nil, err
 	}
 	f.bytes = f.files.Bytes()
 	f.truth = newTruth(r.cfg.CacheDir, f.digest, func() (answerer, error) { return readOracle(path, r.scratch) })
 	return f, nil
+}
+
+// mailFiles are the files of a mailbox whose temperature matters: of a maildir
+// its mail, not what other programs keep beside it or in subfolders.
+func mailFiles(path, kind string) (*temp.Set, error) {
+	if kind == "maildir" {
+		return temp.Files(path, "cur", "new")
+	}
+	return temp.Files(path)
 }
 
 // source opens the mail of f anew.

@@ -71,9 +71,9 @@ func (j *job) makeIndex(r *rand.Rand) error {
 }
 
 // unfit says why the row cannot be measured here, or "".
-func (j *job) unfit(mayDrop bool) string {
+func (j *job) unfit(memory int64, mayDrop bool) string {
 	if j.files != nil {
-		if why := j.files.Unfit(j.mails, mayDrop); why != "" {
+		if why := j.files.Unfit(j.mails, memory, mayDrop); why != "" {
 			return why
 		}
 	}

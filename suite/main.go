@@ -42,19 +42,28 @@ func (r *Runner) Main(m *testing.M) int {
 	r.describe(f)
 	code := m.Run()
 	r.cleanup()
-	for _, n := range r.cold {
-		fmt.Printf("# samples %s: %s\n", n.name, n.text)
-	}
-	for _, n := range r.skipped {
-		fmt.Printf("# skipped %s: %s\n", n.name, n.text)
-	}
-	for _, n := range r.doubts {
-		fmt.Printf("# doubtful %s: %s\n", n.name, n.text)
-	}
+	r.notes()
 	if code == 0 && !isFresh() {
 		code = r.fresh()
 	}
 	return code
+}
+
+// notes prints what is known only after the rows.
+func (r *Runner) notes() {
+	for _, n := range r.cold {
+		fmt.Printf("# samples %s: %s\n", n.name, n.text)
+	}
+	told := map[note]bool{} // with -count a row is skipped again
+	for _, n := range r.skipped {
+		if !told[n] {
+			fmt.Printf("# skipped %s: %s\n", n.name, n.text)
+		}
+		told[n] = true
+	}
+	for _, n := range r.doubts {
+		fmt.Printf("# doubtful %s: %s\n", n.name, n.text)
+	}
 }
 
 // parseFlags is flag.Parse that says of a bad flag one line, not a page.

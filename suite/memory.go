@@ -187,7 +187,7 @@ func plainCount(headers [][]byte, names []string) int {
 
 // floorRows are the floors by themselves; rows with a floor also measure it
 // beside each sample.
-func floorRows() []Row {
+func floorRows(pair temp.State) []Row {
 	var rows []Row
 	add := func(def bool, prepare func(*Runner, *fixture) (*job, error), kv ...string) {
 		rows = append(rows, Row{"Floor", params(kv...), def, prepare})
@@ -195,8 +195,9 @@ func floorRows() []Row {
 	for _, op := range []string{"readdir", "names", "headers"} {
 		add(true, dirFloor(op, temp.Warm), "op", op, "mails", "warm")
 	}
-	add(true, dirFloor("headers", temp.NoData), "op", "headers", "mails", "nodata")
-	add(false, dirFloor("headers", temp.Cold), "op", "headers", "mails", "cold")
+	for _, m := range []temp.State{temp.NoData, temp.Cold} {
+		add(m == pair, dirFloor("headers", m), "op", "headers", "mails", m.String())
+	}
 	for _, op := range []string{"radix", "join", "format"} {
 		add(true, memoryFloor(op), "op", op)
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"mailbench/corpus"
+	"mailbench/corpus/source"
+	"mailbench/index"
 	"mailbench/internal/temp"
 )
 
@@ -19,6 +21,7 @@ const (
 	planCold     = 100 * time.Microsecond // the same from the device
 	planMemory   = 200 * time.Nanosecond
 	planClone    = 80 * time.Microsecond
+	planBytes    = 7200 // of a synthetic message
 )
 
 // Plan writes what a run of cfg would do: its rows, about how long each
@@ -29,11 +32,12 @@ func Plan(w io.Writer, cfg Config) error {
 	if err := r.check(); err != nil {
 		return err
 	}
-	n, bytes, what, err := r.planCorpus()
+	mail, err := r.planCorpus()
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "corpus: %s\n", what)
+	n := mail.messages
+	fmt.Fprintf(w, "corpus: %s\n", mail.what)
 	fmt.Fprintf(w, "index files: %s\nmail that is written: %s\n\n", r.cfg.IndexDir, r.cfg.Scratch)
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	var total time.Duration
@@ -42,7 +46,7 @@ func Plan(w io.Writer, cfg Config) error {
 		if r.cfg.Rows == "default" && !row.Default {
 			continue
 		}
-		if why := r.planSkip(row); why != "" {
+		if why := r.planSkip(row, mail); why != "" {
 			skipped++
 			fmt.Fprintf(tw, "%s\tskipped: %s\n", row.Name(), why)
 			continue
@@ -59,32 +63,62 @@ func Plan(w io.Writer, cfg Config) error {
 	fmt.Fprintf(w, "\n%d rows, %d skipped, about %v once the corpus exists\n", rows, skipped, total.Round(time.Second))
 	if clone {
 		fmt.Fprintf(w, "one clone of the mail is written to %s (%d MB, nothing where the file system can share blocks), about %v\n",
-			r.cfg.Scratch, bytes>>20, (time.Duration(n) * planClone).Round(time.Second))
+			r.cfg.Scratch, mail.bytes>>20, (time.Duration(n) * planClone).Round(time.Second))
 	}
 	fmt.Fprintln(w, "privileges: none; with -drop-caches the rows mails=cold need root")
 	return nil
 }
 
-func (r *Runner) planCorpus() (n int, bytes int64, what string, err error) {
+// A planned is what a plan knows of the corpus.
+type planned struct {
+	kind     string // maildir, mbox, message
+	dir      string // what it lies on
+	messages int
+	bytes    int64
+	what     string
+}
+
+func (r *Runner) planCorpus() (*planned, error) {
 	if corpus.IsSpec(r.cfg.Corpus) {
 		spec, err := corpus.Parse(r.cfg.Corpus)
 		if err != nil {
-			return 0, 0, "", err
+			return nil, err
 		}
-		n = spec.Count()
-		bytes = int64(n) * 7200
-		return n, bytes, fmt.Sprintf("%s, %d messages, about %d MB below %s, made on first use in about %v", spec.Name(), n, bytes>>20,
-			filepath.Join(r.cfg.CacheDir, "corpus"), (time.Duration(n) * planGenerate).Round(time.Second)), nil
+		if spec.Count() == 0 {
+			return nil, fmt.Errorf("%s: no messages", r.cfg.Corpus)
+		}
+		m := &planned{kind: "maildir", dir: r.cfg.CacheDir, messages: spec.Count(), bytes: int64(spec.Count()) * planBytes}
+		m.what = fmt.Sprintf("%s, %d messages, about %d MB below %s, made on first use in about %v", spec.Name(), m.messages, m.bytes>>20,
+			filepath.Join(r.cfg.CacheDir, "corpus"), (time.Duration(m.messages) * planGenerate).Round(time.Second))
+		return m, nil
 	}
 	path, err := fromPWD(r.cfg.Corpus)
 	if err != nil {
-		return 0, 0, "", err
+		return nil, err
 	}
-	set, err := temp.Files(path)
+	m := &planned{dir: path}
+	src, err := source.Open(path, source.Options{})
 	if err != nil {
-		return 0, 0, "", err
+		return nil, err
 	}
-	return set.Len(), set.Bytes(), fmt.Sprintf("%s, %d files, %d MB, read only", path, set.Len(), set.Bytes()>>20), nil
+	defer src.Close()
+	m.kind = src.Kind()
+	set, err := mailFiles(path, m.kind)
+	if err != nil {
+		return nil, err
+	}
+	if m.bytes, m.messages = set.Bytes(), set.Len(); m.kind == "mbox" {
+		var l index.Listing
+		if err := src.List(&l); err != nil {
+			return nil, err
+		}
+		m.messages = len(l.Entries)
+	}
+	if m.messages == 0 {
+		return nil, fmt.Errorf("%s: no messages", path)
+	}
+	m.what = fmt.Sprintf("%s (%s), %d messages, %d MB, read only", path, m.kind, m.messages, m.bytes>>20)
+	return m, nil
 }
 
 func (row Row) value(key string) string {
@@ -101,10 +135,10 @@ func (row Row) clones() bool {
 	return row.Bench == "Resync" || row.Bench == "Compact" || row.value("delta") != "" && row.value("delta") != "none"
 }
 
-func (r *Runner) planSkip(row Row) string {
-	dir := r.cfg.CacheDir
-	if !corpus.IsSpec(r.cfg.Corpus) {
-		dir = r.cfg.Corpus
+func (r *Runner) planSkip(row Row, mail *planned) string {
+	floor := row.Bench == "Floor" && row.value("mails") != ""
+	if (row.clones() || floor || row.value("search") == "undeleted") && mail.kind != "maildir" {
+		return "it needs a maildir, and the corpus is of kind " + mail.kind
 	}
 	switch row.value("mails") {
 	case "cold":
@@ -114,9 +148,13 @@ func (r *Runner) planSkip(row Row) string {
 		if why := temp.CanDrop(); why != "" {
 			return why
 		}
-		return temp.Missing(dir)
+		return temp.Missing(mail.dir)
 	case "nodata":
-		return temp.Missing(dir)
+		return temp.Missing(mail.dir)
+	case "warm":
+		if r.memory > 0 && mail.bytes > r.memory/10*8 {
+			return fmt.Sprintf("%d MB of mail are more than 80%% of the memory (%d MB)", mail.bytes>>20, r.memory>>20)
+		}
 	}
 	if row.value("index") == indexCold {
 		return temp.Missing(r.cfg.IndexDir)

@@ -1,7 +1,9 @@
 package suite
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"mailbench/corpus"
 	"mailbench/index"
@@ -28,7 +30,10 @@ func resync(d index.Design, name string) func(*Runner, *fixture) (*job, error) {
 			return err
 		}
 		j.check = func() error {
-			if err := checkChanges(name, got, len(c.delta.touched)); err != nil {
+			if err := checkChanges(name, got, len(c.delta.touched), mb.Status().HighestModSeq > 0); err != nil {
+				return err
+			}
+			if err := c.delta.checkFlags(mb); err != nil {
 				return err
 			}
 			if n, want := mb.Status().Messages, len(c.delta.m.present()); n != want {
@@ -43,7 +48,9 @@ func resync(d index.Design, name string) func(*Runner, *fixture) (*job, error) {
 	}
 }
 
-func checkChanges(name string, got index.Changes, k int) error {
+// checkChanges compares what Sync counted with the k messages of the change.
+// A design without MODSEQ keeps no flags and cannot tell that they changed.
+func checkChanges(name string, got index.Changes, k int, modseq bool) error {
 	var want index.Changes
 	switch name {
 	case "deliver":
@@ -58,6 +65,9 @@ func checkChanges(name string, got index.Changes, k int) error {
 	if name == "flags" {
 		got.Moved = 0 // a flag given in new/ moves the file too
 	}
+	if !modseq {
+		want.Flagged, want.Moved = 0, 0
+	}
 	if got.Added != want.Added || got.Removed != want.Removed || got.Flagged != want.Flagged || got.Moved != want.Moved {
 		return fmt.Errorf("resync delta=%s: found %+v, want %+v", name, got, want)
 	}
@@ -65,6 +75,35 @@ func checkChanges(name string, got index.Changes, k int) error {
 		return fmt.Errorf("resync delta=%s: %+v: want a scan and no rebuilding", name, got)
 	}
 	return nil
+}
+
+// checkFlags compares folder and \Flagged of every message the change touched
+// with what the file names say.
+func (d *delta) checkFlags(mb index.Mailbox) error {
+	want := make(map[string]string, len(d.touched))
+	for _, i := range d.touched {
+		if rel := d.m.at[i]; rel != "" {
+			want[d.base(i)] = rel
+		}
+	}
+	var bad error
+	err := mb.Messages(func(m index.Message) bool {
+		rel, ok := want[m.Key]
+		if !ok {
+			return true
+		}
+		delete(want, m.Key)
+		folder, name, _ := strings.Cut(rel, "/")
+		_, letters, _ := strings.Cut(name, ":2,")
+		if flagged := strings.Contains(letters, "F"); m.Folder != folder || flagged != (m.Flags&index.FlagFlagged != 0) {
+			bad = fmt.Errorf("resync delta=%s: UID %d in %s with flags %v, the file is %s", d.name, m.UID, m.Folder, m.Flags, rel)
+		}
+		return bad == nil
+	})
+	if err = cmp.Or(err, bad); err == nil && len(want) > 0 {
+		err = fmt.Errorf("resync delta=%s: %d of the messages concerned are missing", d.name, len(want))
+	}
+	return err
 }
 
 // A changing is what every row with a delta needs: the live mailbox before
@@ -109,7 +148,7 @@ func (c *changing) job(d index.Design, f *fixture, op string) *job {
 		if err = c.delta.apply(); err != nil {
 			return err
 		}
-		j.files, err = temp.Files(c.delta.m.path)
+		j.files, err = mailFiles(c.delta.m.path, "maildir")
 		return err
 	}
 	j.close = func() error { return joinClose(c.src.Close, c.st.close, c.delta.m.restore) }

@@ -53,7 +53,7 @@ func (r *Runner) bench(b *testing.B, name string) {
 func (r *Runner) runRow(b *testing.B, f *fixture, row Row) {
 	j, err := row.prepare(r, f)
 	if err == nil {
-		if why := j.unfit(r.cfg.DropCaches); why != "" {
+		if why := j.unfit(r.memory, r.cfg.DropCaches); why != "" {
 			err = &errSkip{why}
 		}
 	}
@@ -167,6 +167,9 @@ func (j *job) heat(res *result, rnd *rand.Rand) error {
 
 // prove asks afterwards what cannot be asked before.
 func (j *job) prove(s meter.Sample, rnd *rand.Rand) error {
+	if j.index == indexCold && s.IOKnown && s.Read == 0 {
+		return &temp.Miss{Why: "the device delivered nothing, and the index was evicted"}
+	}
 	if j.files == nil {
 		return nil
 	}

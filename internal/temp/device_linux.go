@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -41,18 +43,59 @@ func ProcessIO() (IO, error) {
 	return io, nil
 }
 
-// TotalMemory returns the physical memory in bytes, 0 when unknown.
+// TotalMemory returns the memory in bytes that this process and its page cache
+// can have: the machine's, or less where a control group limits it; 0 when
+// unknown.
 func TotalMemory() int64 {
 	f, err := os.Open("/proc/meminfo")
 	if err != nil {
 		return 0
 	}
 	defer f.Close()
+	var total int64
 	for sc := bufio.NewScanner(f); sc.Scan(); {
 		if fs := strings.Fields(sc.Text()); len(fs) == 3 && fs[0] == "MemTotal:" {
 			kb, _ := strconv.ParseInt(fs[1], 10, 64)
-			return kb << 10
+			total = kb << 10
 		}
 	}
-	return 0
+	groups, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return total
+	}
+	for _, name := range groupLimits(string(groups)) {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		if n, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64); err == nil && n > 0 && n < total {
+			total = n
+		}
+	}
+	return total
+}
+
+// groupLimits names the files with the memory limits that hold for a process
+// whose /proc/self/cgroup is groups: of its control group and of those above.
+func groupLimits(groups string) []string {
+	var names []string
+	for line := range strings.Lines(groups) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) != 3 {
+			continue
+		}
+		root, file := "/sys/fs/cgroup", "memory.max"
+		if slices.Contains(strings.Split(parts[1], ","), "memory") {
+			root, file = "/sys/fs/cgroup/memory", "memory.limit_in_bytes" // version 1
+		} else if parts[0] != "0" {
+			continue
+		}
+		for dir := path.Clean("/" + parts[2]); ; dir = path.Dir(dir) {
+			names = append(names, path.Join(root, dir, file))
+			if dir == "/" {
+				break
+			}
+		}
+	}
+	return names
 }

@@ -1,10 +1,10 @@
 package temp
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 )
 
@@ -17,10 +17,23 @@ type Set struct {
 }
 
 // Files makes a Set of every regular file below root (root itself when it is
-// a file). It opens nothing. Cost: one readdir per directory and one lstat per
-// file, which leaves names and inodes in the kernel's caches.
-func Files(root string) (*Set, error) {
+// a file), or below those of its directories sub that exist. It opens nothing.
+// Cost: one readdir per directory and one lstat per file, which leaves names
+// and inodes in the kernel's caches.
+func Files(root string, sub ...string) (*Set, error) {
 	s := &Set{root: root}
+	if len(sub) == 0 {
+		return s, s.walk(root)
+	}
+	for _, dir := range sub {
+		if err := s.walk(filepath.Join(root, dir)); ignoreGone(err) != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func (s *Set) walk(root string) error {
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -30,16 +43,16 @@ func Files(root string) (*Set, error) {
 		}
 		info, err := d.Info()
 		if err != nil {
-			return err
+			return ignoreGone(err)
 		}
 		s.files = append(s.files, path)
 		s.bytes += info.Size()
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("temp: listing %s: %w", root, err)
+		return fmt.Errorf("temp: listing %s: %w", root, err)
 	}
-	return s, nil
+	return nil
 }
 
 // Len returns the number of files.
@@ -108,6 +121,10 @@ func (r Residency) Share() float64 {
 	return float64(r.Resident) / float64(r.Pages)
 }
 
+// over reports that more than limit of the pages are resident; never of no
+// pages at all.
+func (r Residency) over(limit float64) bool { return r.Pages > 0 && r.Share() > limit }
+
 // Residency asks the kernel about up to max files, drawn at random without
 // replacement (all of them when max is 0 or more than there are). Opening a
 // file to ask reads its inode, so this cannot prove cold.
@@ -158,7 +175,7 @@ func sample(n, k int, r *rand.Rand) []int {
 
 // ignoreGone forgives a file that vanished: a mailbox lives.
 func ignoreGone(err error) error {
-	if os.IsNotExist(err) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	return err

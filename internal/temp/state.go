@@ -36,10 +36,11 @@ type Miss struct{ Why string }
 func (m *Miss) Error() string { return "temp: " + m.Why }
 
 // Unfit says in one line why the files of s can never be shown in state st
-// here, or returns "". mayDrop is the user's permission to drop the caches of
-// the machine.
-func (s *Set) Unfit(st State, mayDrop bool) string {
-	if total := TotalMemory(); st == Warm && total > 0 && s.bytes > total/10*8 {
+// here, or returns "". total is the memory that the page cache can have
+// (TotalMemory; 0: unknown), mayDrop the user's permission to drop the caches
+// of the machine.
+func (s *Set) Unfit(st State, total int64, mayDrop bool) string {
+	if st == Warm && total > 0 && s.bytes > total/10*8 {
 		return fmt.Sprintf("%s has %d MB of files, more than 80%% of the memory (%d MB): it cannot be warm",
 			s.root, s.bytes>>20, total>>20)
 	}
@@ -89,7 +90,7 @@ func (s *Set) Make(st State, r *rand.Rand) error {
 		if err != nil {
 			return err
 		}
-		if res.Share() > coldShare {
+		if res.over(coldShare) {
 			return &Miss{fmt.Sprintf("%.2f%% of the pages of %d sampled files stayed in memory after eviction",
 				100*res.Share(), res.Files)}
 		}
@@ -120,7 +121,7 @@ func (s *Set) After(st State, reads, must int64, r *rand.Rand) error {
 	if err != nil {
 		return err
 	}
-	if res.Share() > 0.05 {
+	if res.over(0.05) {
 		return &Miss{fmt.Sprintf("%.0f%% of the pages of %d canary files were in memory after a %s sample that read no mail",
 			100*res.Share(), res.Files, st)}
 	}

@@ -120,15 +120,16 @@ func TestAfter_missesAreFound(t *testing.T) {
 func TestUnfit_saysWhy(t *testing.T) {
 	dir := diskDir(t)
 	s := writeFiles(t, dir, 1, 10)
-	if why := s.Unfit(NoData, false); why != "" {
+	if why := s.Unfit(NoData, TotalMemory(), false); why != "" {
 		t.Errorf("nodata on %s: %s", dir, why)
 	}
-	if why := s.Unfit(Cold, false); !strings.Contains(why, "-drop-caches") {
+	if why := s.Unfit(Cold, TotalMemory(), false); !strings.Contains(why, "-drop-caches") {
 		t.Errorf("cold without permission: %q", why)
 	}
-	huge := *s
-	huge.bytes = TotalMemory()
-	if why := huge.Unfit(Warm, false); !strings.Contains(why, "memory") {
+	if why := s.Unfit(Warm, 100, false); why != "" {
+		t.Errorf("10 bytes in a memory of 100: %s", why)
+	}
+	if why := s.Unfit(Warm, 10, false); !strings.Contains(why, "memory") {
 		t.Errorf("a corpus larger than memory: %q", why)
 	}
 	if m, err := Mount("/dev/shm"); err == nil && m.Memory() {
@@ -139,7 +140,7 @@ func TestUnfit_saysWhy(t *testing.T) {
 		defer os.RemoveAll(shm)
 		s := writeFiles(t, shm, 2, 5000)
 		for _, st := range []State{NoData, Cold} {
-			if why := s.Unfit(st, true); !strings.Contains(why, "tmpfs") {
+			if why := s.Unfit(st, TotalMemory(), true); !strings.Contains(why, "tmpfs") {
 				t.Errorf("%v on tmpfs: %q, want a reason that names it", st, why)
 			}
 		}
