@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"os"
 
@@ -42,7 +41,7 @@ func compact(d index.Design, dead int) func(*Runner, *fixture) (*job, error) {
 			return nil, err
 		}
 		left := m.present()
-		want, err := f.truth.thread("references", fmt.Sprintf("dead%d", dead), left)
+		want, err := f.truth.thread("references", left)
 		if err != nil {
 			return nil, err
 		}

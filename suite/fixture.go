@@ -88,7 +88,9 @@ func (r *Runner) openMailbox(path string) (*fixture, error) {
 	}
 	src.Order(l.Entries)
 	f := &fixture{name: filepath.Base(path), path: path, kind: src.Kind(), messages: len(l.Entries)}
-	h := xxhash.New()
+	// Sizes and times of files decide orders too, but a copy of the mail is the
+	// same corpus to its reader.
+	h, beside := xxhash.New(), xxhash.New()
 	var buf []byte
 	for i := range l.Entries {
 		e := &l.Entries[i]
@@ -99,13 +101,18 @@ func (r *Runner) openMailbox(path string) (*fixture, error) {
 		buf = header
 		fmt.Fprintf(h, "%s %v %d\n", e.Key, e.Flags, len(header))
 		h.Write(header)
+		size, internal, err := src.Stat(e)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", path, e.Key, err)
+		}
+		fmt.Fprintf(beside, "%d %d\n", size, internal)
 	}
 	f.digest = fmt.Sprintf("%016x", h.Sum64())
 	if f.files, err = mailFiles(path, f.kind); err != nil {
 		return nil, err
 	}
 	f.bytes = f.files.Bytes()
-	f.truth = newTruth(r.cfg.CacheDir, f.digest, func() (answerer, error) { return readOracle(path, r.scratch) })
+	f.truth = newTruth(r.cfg.CacheDir, fmt.Sprintf("%s-%016x", f.digest, beside.Sum64()), func() (answerer, error) { return readOracle(path, r.scratch) })
 	return f, nil
 }
 

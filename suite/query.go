@@ -36,20 +36,16 @@ func (q query) ask(mb index.Mailbox, dst []byte) ([]byte, error) {
 }
 
 // want is the digest of the right answer on the messages of box that q
-// selects. set names box for the cache of digests; nil is everything.
-func (q query) want(f *fixture, set string, box []uint32) (string, error) {
-	name := set
-	if q.search != "all" {
-		name += "+" + q.search
-	}
+// selects; nil is everything.
+func (q query) want(f *fixture, box []uint32) (string, error) {
 	uids, err := q.selected(f, box)
 	if err != nil {
 		return "", err
 	}
 	if q.alg != "" {
-		return f.truth.thread(q.alg, name, uids)
+		return f.truth.thread(q.alg, uids)
 	}
-	return f.truth.sort(q.keys, name, uids)
+	return f.truth.sort(q.keys, uids)
 }
 
 // selected applies q's search to box, by the flags in the file names.
@@ -91,7 +87,7 @@ func answerAgain(d index.Design, q query) func(*Runner, *fixture) (*job, error) 
 		if q.delta != "none" {
 			return answerAfterDelta(r, f, d, q)
 		}
-		want, err := q.want(f, "", nil)
+		want, err := q.want(f, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -166,11 +166,11 @@ func answerAfterDelta(r *Runner, f *fixture, d index.Design, q query) (*job, err
 	if err := c.delta.apply(); err != nil {
 		return nil, err
 	}
-	set, box := "", []uint32(nil)
+	var box []uint32
 	if q.delta != "deliver" { // after a delivery everything is there
-		set, box = fmt.Sprintf("%s%d", q.delta, len(c.delta.touched)), c.delta.m.present()
+		box = c.delta.m.present()
 	}
-	want, err := q.want(f, set, box)
+	want, err := q.want(f, box)
 	if err != nil {
 		return nil, err
 	}

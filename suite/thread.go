@@ -12,7 +12,7 @@ import (
 // Open, read every header, fill the cache, thread, format.
 func threadFirst(d index.Design, fields string, mails temp.State) func(*Runner, *fixture) (*job, error) {
 	return func(r *Runner, f *fixture) (*job, error) {
-		want, err := f.truth.thread("references", "", nil)
+		want, err := f.truth.thread("references", nil)
 		if err != nil {
 			return nil, err
 		}

@@ -1,11 +1,14 @@
 package suite
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/cespare/xxhash/v2"
 
 	"mailbench/corpus"
 	"mailbench/corpus/source"
@@ -41,10 +44,9 @@ func newTruth(cacheDir, digest string, load func() (answerer, error)) *truth {
 	return t
 }
 
-// thread returns the digest of "* THREAD ..." for alg on uids (nil: all);
-// set names the uids in the cache of digests and is empty for all.
-func (t *truth) thread(alg, set string, uids []uint32) (string, error) {
-	return t.get("thread "+alg+" "+set, func(a answerer) (string, error) {
+// thread returns the digest of "* THREAD ..." for alg on uids (nil: all).
+func (t *truth) thread(alg string, uids []uint32) (string, error) {
+	return t.get("thread "+alg+setName(uids), func(a answerer) (string, error) {
 		line, err := a.Thread(alg, uids)
 		if err != nil {
 			return "", err
@@ -54,8 +56,8 @@ func (t *truth) thread(alg, set string, uids []uint32) (string, error) {
 }
 
 // sort returns the digest of "* SORT ..." for keys on uids.
-func (t *truth) sort(keys, set string, uids []uint32) (string, error) {
-	return t.get("sort "+keys+" "+set, func(a answerer) (string, error) {
+func (t *truth) sort(keys string, uids []uint32) (string, error) {
+	return t.get("sort "+keys+setName(uids), func(a answerer) (string, error) {
 		order, err := a.Sort(keys, uids)
 		if err != nil {
 			return "", err
@@ -65,7 +67,6 @@ func (t *truth) sort(keys, set string, uids []uint32) (string, error) {
 }
 
 func (t *truth) get(key string, ask func(answerer) (string, error)) (string, error) {
-	key = strings.TrimSpace(key)
 	if d, ok := t.digests[key]; ok {
 		return d, nil
 	}
@@ -82,6 +83,20 @@ func (t *truth) get(key string, ask func(answerer) (string, error)) (string, err
 	}
 	t.digests[key] = d
 	return d, t.save()
+}
+
+// setName tells one set of uids from another in the cache of digests.
+func setName(uids []uint32) string {
+	if uids == nil {
+		return ""
+	}
+	h := xxhash.New()
+	var b [4]byte
+	for _, u := range uids {
+		binary.LittleEndian.PutUint32(b[:], u)
+		h.Write(b[:])
+	}
+	return fmt.Sprintf(" on %d: %016x", len(uids), h.Sum64())
 }
 
 func (t *truth) save() error {
