@@ -187,6 +187,6 @@ func (s *store) reopen(fsy index.FS, name string) error {
 	if s.r != nil {
 		s.r.Close()
 	}
-	s.r, s.parts = r, parts
+	s.r, s.parts, s.env = r, parts, nil // env points into the old map
 	return nil
 }

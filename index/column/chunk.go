@@ -73,6 +73,46 @@ type chunk struct {
 	buf, key, scratch []byte
 }
 
+// newChunk makes room for what rows mails mostly have, so that a chunk's
+// buffers are grown once and not step by step.
+func newChunk(w wants, rows int) *chunk {
+	c := &chunk{buf: make([]byte, 0, 16<<10), key: make([]byte, 0, 1<<10), scratch: make([]byte, 0, 1<<10)}
+	arena := func(a *mailsort.Arena, bytes int) {
+		a.Data, a.Off = make([]byte, 0, bytes*rows), make([]uint32, 0, rows+1)
+	}
+	if w.thread {
+		c.ctl, c.date, c.refs, c.hash = make([]uint8, 0, rows), make([]int64, 0, rows), make([]uint32, 0, rows), make([]idHash, 0, 6*rows)
+		arena(&c.subject, 80)
+	}
+	if w.address {
+		for i := range c.address {
+			arena(&c.address[i], 32)
+		}
+	}
+	if w.arrival {
+		c.arrival = make([]int64, 0, rows)
+	}
+	if w.size {
+		c.size = make([]int64, 0, rows)
+	}
+	if w.envelope {
+		c.env.bits, c.env.dates = make([]byte, 0, 2*rows), make([]byte, 0, 3*rows)
+		arena(&c.env.irt, 80)
+		for i, f := range envelopeFields {
+			bytes := 64
+			switch f {
+			case rfc5322.Cc, rfc5322.To:
+				bytes = 512
+			case rfc5322.Bcc, rfc5322.Sender, rfc5322.ReplyTo, rfc5322.Date, rfc5322.InReplyTo:
+				bytes = 8
+			}
+			c.env.lens[i], c.env.text[i] = make([]byte, 0, 2*rows), make([]byte, 0, bytes*rows)
+		}
+		c.env.raw, c.env.packed = make([]byte, 0, 1<<20), make([]byte, 0, 256<<10)
+	}
+	return c
+}
+
 func (c *chunk) reset(seq int) {
 	c.seq, c.n = seq, 0
 	c.ctl, c.date, c.refs, c.hash = c.ctl[:0], c.date[:0], c.refs[:0], c.hash[:0]

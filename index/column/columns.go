@@ -130,6 +130,7 @@ func (c *columns) decodeLinks(s *streams, subjects int) bool {
 	c.subject = slices.Grow(c.subject, n)
 	c.ref = slices.Grow(c.ref, int(min(total, uint64(16*n+1024))))
 	next := int32(c.numIDs)
+	before := len(c.ref)
 	for k, ctl := range s.ctl {
 		i := from + k
 		own := int32(-1)
@@ -152,7 +153,7 @@ func (c *columns) decodeLinks(s *streams, subjects int) bool {
 				return false
 			}
 			p := i - 1 - int(back)
-			if c.id[p] < 0 {
+			if c.id[p] < 0 || uint64(len(c.ref)-before)+uint64(c.refOff[p+1]-c.refOff[p]) > total {
 				return false
 			}
 			c.ref = append(c.ref, c.ref[c.refOff[p]:c.refOff[p+1]]...)
@@ -176,7 +177,7 @@ func (c *columns) decodeLinks(s *streams, subjects int) bool {
 				}
 			}
 		}
-		if len(c.ref) > 1<<31 {
+		if uint64(len(c.ref)-before) > total { // chains of chains could make a lot of little
 			return false
 		}
 		if subject < 0 {
@@ -192,7 +193,7 @@ func (c *columns) decodeLinks(s *streams, subjects int) bool {
 		c.subject = append(c.subject, subject)
 	}
 	c.numIDs = int(next)
-	return id.done() && ref.done() && sub.done()
+	return id.done() && ref.done() && sub.done() && uint64(len(c.ref)-before) == total
 }
 
 // appendDeltas writes signed values as differences to the one before.

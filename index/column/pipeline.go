@@ -66,8 +66,8 @@ type queue struct {
 // spawn starts a reader and gives it two chunks; mu is held.
 func (q *queue) spawn() {
 	q.live++
-	q.free <- new(chunk)
-	q.free <- new(chunk)
+	q.free <- newChunk(q.r.want, min(q.rows, q.n))
+	q.free <- newChunk(q.r.want, min(q.rows, q.n))
 	q.wg.Go(q.work)
 }
 

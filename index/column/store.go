@@ -26,6 +26,7 @@ type store struct {
 	address  [len(addressKeys)]text
 	arrival  []int64
 	size     []int64
+	env      *envReader
 }
 
 // A text is a string column: the distinct strings, and each row's.

@@ -1,0 +1,149 @@
+package column
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"mailbench/corpus"
+	"mailbench/corpus/source"
+	"mailbench/index"
+	mailsort "mailbench/sort"
+	"mailbench/thread"
+)
+
+// benchSource is the mail to measure on: what MAILBENCH_BENCH_MAILDIR names, or
+// 20,000 generated messages in an mbox.
+func benchSource(b testing.TB) index.Source {
+	b.Helper()
+	path := os.Getenv("MAILBENCH_BENCH_MAILDIR")
+	if path == "" {
+		path = filepath.Join(b.TempDir(), "mbox")
+		if _, err := corpus.WriteMbox(context.Background(), path, corpus.Spec{Messages: 20000}, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+	src, err := source.Open(path, source.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { src.Close() })
+	return src
+}
+
+func benchOpen(b testing.TB, cfg index.Config) index.Mailbox {
+	b.Helper()
+	mb, err := Design.Open(cfg)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return mb
+}
+
+// filled is an index with cache and answers.
+func filled(b testing.TB) index.Config {
+	b.Helper()
+	cfg := index.Config{Dir: b.TempDir(), Source: benchSource(b)}
+	mb := benchOpen(b, cfg)
+	defer mb.Close()
+	if _, err := mb.Sync(); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := mb.Thread(thread.References, index.Search{}); err != nil {
+		b.Fatal(err)
+	}
+	return cfg
+}
+
+func perMessage(b *testing.B, n int) {
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/msg")
+}
+
+func BenchmarkThreadFirst(b *testing.B) {
+	for _, fields := range []string{"thread", "envelope"} {
+		b.Run("fields="+fields, func(b *testing.B) {
+			cfg := index.Config{Dir: b.TempDir(), Source: benchSource(b), Options: index.Options{Fields: fields}}
+			mb := benchOpen(b, cfg)
+			defer func() { mb.Close() }()
+			if _, err := mb.Sync(); err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				mb.Close()
+				os.Remove(filepath.Join(cfg.Dir, CacheFile))
+				os.Remove(filepath.Join(cfg.Dir, AnswersFile))
+				mb = benchOpen(b, cfg)
+				if _, err := mb.Thread(thread.References, index.Search{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			perMessage(b, mb.Status().Messages)
+		})
+	}
+}
+
+func BenchmarkThreadAgain(b *testing.B) {
+	cfg := filled(b)
+	for _, answers := range []string{"stored", "computed"} {
+		cfg.Options.Answers = answers
+		b.Run("answers="+answers, func(b *testing.B) {
+			var out []byte
+			n := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				mb := benchOpen(b, cfg)
+				a, err := mb.Thread(thread.References, index.Search{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				out = a.AppendIMAP(out[:0])
+				n = mb.Status().Messages
+				mb.Close()
+			}
+			perMessage(b, n)
+		})
+	}
+}
+
+func BenchmarkSortAgain(b *testing.B) {
+	cfg := filled(b)
+	for _, answers := range []string{"stored", "computed"} {
+		for _, key := range []string{"date", "subject"} {
+			cfg.Options.Answers = answers
+			crit, _ := mailsort.ParseCriteria(key)
+			b.Run("answers="+answers+"/key="+key, func(b *testing.B) {
+				var out []byte
+				n := 0
+				b.ReportAllocs()
+				for b.Loop() {
+					mb := benchOpen(b, cfg)
+					uids, err := mb.Sort(crit, index.Search{})
+					if err != nil {
+						b.Fatal(err)
+					}
+					out = mailsort.AppendIMAP(out[:0], uids)
+					n = mb.Status().Messages
+					mb.Close()
+				}
+				perMessage(b, n)
+			})
+		}
+	}
+}
+
+func BenchmarkCompact(b *testing.B) {
+	cfg := filled(b)
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		mb := benchOpen(b, cfg)
+		if err := mb.Compact(); err != nil {
+			b.Fatal(err)
+		}
+		n = mb.Status().Messages
+		mb.Close()
+	}
+	perMessage(b, n)
+}
