@@ -147,17 +147,13 @@ func TestEveryByteFlipped(t *testing.T) {
 		t.Fatal(err)
 	}
 	try := func(b []byte) (int, error) {
-		if err := os.WriteFile(name, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		rd, err := Open(fsys.OS, name)
-		if err != nil {
+		rd := &Reader{name: name, m: &fsys.Mapping{}, data: b, size: int64(len(b))}
+		if err := rd.load(); err != nil {
 			if !errors.Is(err, ErrCorrupt) {
 				t.Fatalf("error of another kind: %v", err)
 			}
 			return 0, err
 		}
-		defer rd.Close()
 		for i := range rd.Segments() {
 			if err := check(t, rd.Segment(i), segs[i]); err != nil {
 				return 0, err
