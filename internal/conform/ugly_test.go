@@ -33,7 +33,7 @@ func TestOracle_ugly(t *testing.T) {
 		}
 		files++
 		for mode := range modes {
-			if diff := keyDifference(b, mode); diff != "" {
+			if diff := keyDifference(b, mode, index.WantAll); diff != "" {
 				t.Errorf("%s, %s: %s", h.Name, mode, diff)
 			}
 		}
@@ -42,28 +42,35 @@ func TestOracle_ugly(t *testing.T) {
 }
 
 // keyDifference tells where the fast keys of a header are not the oracle's.
-func keyDifference(header []byte, mode string) string {
+func keyDifference(header []byte, mode string, want index.Want) string {
 	if end := headerEnd(header); end >= 0 {
 		header = header[:end]
 	}
-	x := index.Extractor{Want: index.WantAll, Compat: modes[mode].fast}
+	x := index.Extractor{Want: want, Compat: modes[mode].fast}
 	var f index.Fields
 	x.Extract(header, &f)
-	want := oracle.New([]oracle.Message{{UID: 1, Header: header, InternalDate: 1}}, modes[mode].oracle).Keys(0)
-	if got := keysOf(&f, 1); !reflect.DeepEqual(got, want) {
-		return differences(got, want)
+	slow := oracle.New([]oracle.Message{{UID: 1, Header: header, InternalDate: 1}}, modes[mode].oracle).Keys(0)
+	if want != index.WantAll {
+		slow.From, slow.To, slow.Cc, slow.DisplayFrom, slow.DisplayTo = "", "", "", "", ""
+	}
+	if got := keysOf(&f, 1); !reflect.DeepEqual(got, slow) {
+		return differences(got, slow)
 	}
 	return ""
 }
 
-// FuzzOracle looks for a header that the fast packages and the oracle read
-// differently.
+// FuzzOracle looks for a header of which the fast packages and the oracle read
+// ids, subject or date differently. Addresses are left out: of malformed ones,
+// which is what fuzzing finds, no RFC says what they are.
 func FuzzOracle(f *testing.F) {
 	f.Add([]byte("Subject: [a] Re: =?utf-8?q?x?= (fwd)\nDate: Mon, 1 Jan 24 1:2:3 (c) EST\nReferences: <a@x> <\"b\"@(c)y>\nFrom: \"a\" <b@[c]>\n"))
-	f.Add([]byte("From: a:b;\nTo: <@a:b@c>\nCc: a (b\nMessage-ID: <a(b)@c>\n"))
+	f.Add([]byte("In-Reply-To: x <a(b)@[c]>\nMessage-ID: <a(b)@c>\nSubject: =?iso-8859-1?b?4g==?= \n  =?utf-8*en?q?_=C3=A9?= [fwd: x]\n"))
 	f.Fuzz(func(t *testing.T, header []byte) {
+		if bytes.IndexByte(header, 0) >= 0 {
+			return // nothing says what a NUL is
+		}
 		for mode := range modes {
-			if diff := keyDifference(header, mode); diff != "" {
+			if diff := keyDifference(header, mode, index.WantThread); diff != "" {
 				t.Errorf("%s: %q: %s", mode, header, diff)
 			}
 		}

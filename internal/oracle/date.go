@@ -29,7 +29,7 @@ func (c Compat) parseDate(raw string) (int64, bool) {
 	token := func() string { p.skipCFWS(); a := p.atom(); p.skipCFWS(); return a }
 
 	tok := token()
-	if _, digits := number(tok, 1, len(tok)); !digits && p.take(',') {
+	if _, digits := number(tok, 1, len(tok)); !digits && tok != "" && p.take(',') {
 		tok = token() // that was the weekday
 	}
 	day, ok := number(tok, 1, 2)

@@ -99,14 +99,16 @@ func packDovecot(s string) string {
 // those of unknown charsets.
 func decodeDovecot(s string, normal func(string) string) string {
 	var out strings.Builder
-	plain := func(t string) {
-		// One U+FFFD for a run of bad bytes, in two pieces too.
-		m := normal(toUTF8(t))
-		if strings.HasSuffix(out.String(), "\uFFFD") && !strings.HasPrefix(t, "\uFFFD") {
-			m = strings.TrimPrefix(m, "\uFFFD")
+	write := func(t string, normal func(string) string) {
+		piece := textBuilder{}
+		if strings.HasSuffix(out.String(), "\uFFFD") {
+			piece.WriteString("\uFFFD") // a run of bad bytes may come in two pieces
 		}
-		out.WriteString(m)
+		n := piece.Len()
+		piece.write(t)
+		out.WriteString(normal(piece.String()[n:]))
 	}
+	s = strings.ReplaceAll(s, "\x00", "\x80") // Dovecot's header reader does this
 	start := 0
 	for pos := 0; ; {
 		i := strings.Index(s[pos:], "=?")
@@ -115,7 +117,7 @@ func decodeDovecot(s string, normal func(string) string) string {
 		}
 		pos += i
 		if strings.Trim(s[start:pos], " \t\r\n") != "" {
-			plain(s[start:pos])
+			write(s[start:pos], normal)
 		}
 		start = pos
 		part := strings.SplitN(s[pos+2:], "?", 4)
@@ -139,13 +141,13 @@ func decodeDovecot(s string, normal func(string) string) string {
 			continue
 		}
 		if decoded, ok := convert(part[0], text); ok {
-			plain(decoded)
+			write(decoded, normal)
 		} else {
-			out.WriteString(toUTF8(text))
+			write(decoded, func(s string) string { return s })
 		}
 	}
 	if start < len(s) {
-		plain(s[start:])
+		write(s[start:], normal)
 	}
 	return out.String()
 }

@@ -5,11 +5,12 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/emersion/go-message/charset"
 )
 
-var encodedWord = regexp.MustCompile(`=\?([^?\s]+)\?([bBqQ])\?([^?]*)\?=`)
+var encodedWord = regexp.MustCompile(`^=\?([^?]*)\?([bBqQ])[^?]*\?([^?]*)\?=`)
 
 // decodeWords decodes the RFC 2047 encoded-words of an unfolded value. White
 // space between two of them vanishes (section 6.2). A word counts only between
@@ -18,55 +19,91 @@ var encodedWord = regexp.MustCompile(`=\?([^?\s]+)\?([bBqQ])\?([^?]*)\?=`)
 // word is text, though section 2 forbids it. What is in a charset that nobody
 // knows is taken for UTF-8 (section 6.2 leaves that open).
 func decodeWords(s string) string {
-	if !strings.Contains(s, "=?") {
-		return toUTF8(s)
+	var text textBuilder
+	var pending, pendingCharset string // decoded bytes of the last words
+	flush := func() {
+		decoded, _ := convert(pendingCharset, pending)
+		text.write(decoded)
+		pending, pendingCharset = "", ""
 	}
-	var out strings.Builder
-	done := 0 // s[:done] is in out and ends in an encoded-word
-	for _, m := range encodedWord.FindAllStringSubmatchIndex(s, -1) {
-		between := s[done:m[0]]
-		blank := strings.Trim(between, " \t") == ""
-		if between != "" && strings.Trim(between[len(between)-1:], " \t") != "" {
+	done := 0 // s[:done] is dealt with and, unless it is 0, ends in a word
+	for pos := 0; ; {
+		i := strings.Index(s[pos:], "=?")
+		if i < 0 {
+			break
+		}
+		pos += i
+		m := encodedWord.FindStringSubmatch(s[pos:])
+		if m == nil || !(pos == done || isBlank(s[pos-1])) {
+			pos += 2
 			continue
 		}
-		if m[1] < len(s) && s[m[1]] != ' ' && s[m[1]] != '\t' && !strings.HasPrefix(s[m[1]:], "=?") {
+		end := pos + len(m[0])
+		if end < len(s) && !isBlank(s[end]) && !encodedWord.MatchString(s[end:]) {
+			pos += 2
 			continue
 		}
-		if done == 0 || !blank {
-			out.WriteString(toUTF8(between))
+		between := s[done:pos]
+		if done == 0 || strings.Trim(between, " \t\r\n") != "" {
+			flush()
+			text.write(between)
 		}
-		out.WriteString(decodeWord(s[m[2]:m[3]], s[m[4]:m[5]], s[m[6]:m[7]]))
-		done = m[1]
+		// Characters must not be divided among words (section 5), but are: so
+		// bytes of neighbours in one charset belong together, unless each word
+		// begins in a state of its own.
+		cs, _, _ := strings.Cut(m[1], "*") // RFC 2231 section 5: a language may follow
+		if !strings.EqualFold(cs, pendingCharset) || strings.Contains(strings.ToLower(cs), "2022") {
+			flush()
+		}
+		pending, pendingCharset = pending+decodeText(m[2], m[3]), cs
+		pos, done = end, end
 	}
-	out.WriteString(toUTF8(s[done:]))
-	return out.String()
+	flush()
+	text.write(s[done:])
+	return text.String()
 }
 
-// decodeWord decodes one word's text to UTF-8.
-func decodeWord(cs, encoding, text string) string {
-	cs, _, _ = strings.Cut(cs, "*") // RFC 2231 section 5: a language may follow
-	var raw string
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+
+// decodeText undoes the encoding of one word.
+func decodeText(encoding, text string) string {
 	if encoding == "q" || encoding == "Q" {
-		raw = decodeQ(text)
-	} else {
-		raw = decodeB(text)
+		return decodeQ(text)
 	}
-	if decoded, ok := convert(cs, raw); ok {
-		return decoded
+	return decodeB(text)
+}
+
+// A textBuilder collects text in which each run of bytes that are not UTF-8
+// is one U+FFFD, also a run that comes in two pieces.
+type textBuilder struct{ strings.Builder }
+
+func (b *textBuilder) write(s string) {
+	if strings.HasSuffix(b.String(), "\uFFFD") {
+		for s != "" {
+			if r, n := utf8.DecodeRuneInString(s); r != utf8.RuneError || n > 1 {
+				break
+			}
+			s = s[1:]
+		}
 	}
-	return toUTF8(raw)
+	b.WriteString(toUTF8(s))
 }
 
 // convert turns text in a charset into UTF-8, a run of what cannot be read
-// into one U+FFFD; false when nobody knows the charset.
+// into one U+FFFD; false when nobody knows the charset. Text in UTF-8 stays as
+// it is.
 func convert(cs, text string) (string, bool) {
+	switch strings.ToLower(cs) {
+	case "", "utf-8", "utf8":
+		return text, true
+	}
 	r, err := charset.Reader(cs, strings.NewReader(text))
 	if err != nil {
-		return "", false
+		return text, false
 	}
 	b, err := io.ReadAll(r)
 	if err != nil {
-		return "", false
+		return text, false
 	}
 	return badRun.ReplaceAllString(toUTF8(string(b)), "\uFFFD"), true
 }
@@ -97,6 +134,7 @@ func hex(c byte) int {
 // decodeB: RFC 2047 section 4.1; reads up to the first byte that is no base64,
 // with or without padding.
 func decodeB(s string) string {
+	s = removeBlanks.Replace(s)
 	if i := strings.IndexFunc(s, func(r rune) bool {
 		return !strings.ContainsRune("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", r)
 	}); i >= 0 {
