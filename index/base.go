@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -268,7 +267,7 @@ func (b *Base) draw(want uint32) (uint32, error) {
 // Remove removes the index files in dir and leaves ValidityFile.
 func Remove(fsy FS, dir string) error {
 	for _, name := range [...]string{BaseFile, LogFile, BaseFile + DamagedSuffix} {
-		if err := fsy.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := fsy.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

@@ -16,6 +16,7 @@ const maxScans = 4
 type Tracker struct {
 	table *Table
 	list  Listing
+	again Listing // a second look, see lookAgain
 	rec   reconciler
 	fresh bool // list and rec.entryOf belong to table
 
@@ -133,8 +134,12 @@ func (k *Tracker) settle(src Source, before State, known int) (State, []int32, i
 			break
 		}
 		before = after
-		if err := k.relist(src); err != nil {
+		same, err := k.lookAgain(src)
+		if err != nil {
 			return before, nil, 0, err
+		}
+		if same {
+			continue // the same names are missing
 		}
 		known = k.rec.match(&k.list)
 		gone = slices.DeleteFunc(gone, func(r int32) bool {
@@ -143,6 +148,24 @@ func (k *Tracker) settle(src Source, before State, known int) (State, []int32, i
 		})
 	}
 	return before, gone, known, nil
+}
+
+// lookAgain lists src once more; same: it gave the names that k.list has.
+func (k *Tracker) lookAgain(src Source) (same bool, err error) {
+	g, ok := src.(Glancer)
+	if !ok {
+		return false, k.relist(src)
+	}
+	// Into another listing: the strings of k.list must live on if it stays.
+	if err := g.Glance(&k.again); err != nil {
+		return false, err
+	}
+	if k.again.Digest == k.list.Digest {
+		return true, nil
+	}
+	k.list, k.again = k.again, k.list
+	g.Fill(&k.list)
+	return false, nil
 }
 
 // first is the first Scan of an adopted or empty table, which then has no history.
