@@ -27,7 +27,7 @@ func compact(d index.Design, dead int) func(*Runner, *fixture) (*job, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := fill(d, src, st.dir, index.Options{}, primeAll); err != nil {
+		if err := r.fill(d, src, st.dir, index.Options{}, primeAll); err != nil {
 			return nil, err
 		}
 		n := len(m.home)
@@ -37,7 +37,7 @@ func compact(d index.Design, dead int) func(*Runner, *fixture) (*job, error) {
 			}
 		}
 		// Without a query in between: the answers are stale when it starts.
-		if err := fill(d, src, st.dir, index.Options{}, nil); err != nil {
+		if err := r.fill(d, src, st.dir, index.Options{}, nil); err != nil {
 			return nil, err
 		}
 		left := m.present()

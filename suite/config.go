@@ -39,11 +39,14 @@ type Runner struct {
 	openErr error
 	index   string // this run's own directory below cfg.IndexDir
 	scratch string // and below cfg.Scratch
-	clone   *live
-	skipped []note // rows that cannot be measured here, and why
-	cold    []note // cold samples in the order in which they were taken
-	doubts  []note
-	failed  bool
+
+	forks     bool   // this process can start itself anew (Main ran)
+	inherited string // index files that the parent process made
+	clone     *live
+	skipped   []note // rows that cannot be measured here, and why
+	cold      []note // cold samples in the order in which they were taken
+	doubts    []note
+	failed    bool
 
 	memory   int64 // that the page cache can have
 	syncTold bool

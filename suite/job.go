@@ -29,6 +29,7 @@ type job struct {
 	files    *temp.Set // the mail whose temperature is controlled; nil: none is touched
 	index    string
 	dir      string // index directory; "" when the row has none
+	stage    *stage // what dir is a copy of, when that is all a new process needs; else nil
 	readsAll bool   // the operation reads every mail: nothing else proves cold
 
 	reset  func() error               // before the temperature is made; nil: nothing to do
@@ -85,7 +86,7 @@ func (j *job) unfit(memory int64, mayDrop bool) string {
 
 // A stage is an index made once and copied before each sample, so that no
 // sample sees what the one before it wrote.
-type stage struct{ dir, work string }
+type stage struct{ base, dir, work string }
 
 // newStage makes an empty pair of directories below the index directory.
 func (r *Runner) newStage(name string) (*stage, error) {
@@ -93,8 +94,14 @@ func (r *Runner) newStage(name string) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{dir: filepath.Join(base, "stage"), work: filepath.Join(base, "work")}
-	return s, errors.Join(os.Mkdir(s.dir, 0o755), os.Mkdir(s.work, 0o755))
+	s := &stage{base: base, dir: filepath.Join(base, "stage"), work: filepath.Join(base, "work")}
+	if err := errors.Join(os.Mkdir(s.dir, 0o755), os.Mkdir(s.work, 0o755)); err != nil {
+		return nil, err
+	}
+	if r.inherited != "" {
+		s.dir = r.inherited
+	}
+	return s, nil
 }
 
 // reset makes work a synced copy of stage.
@@ -114,7 +121,7 @@ func (s *stage) reset() error {
 	return nil
 }
 
-func (s *stage) close() error { return os.RemoveAll(filepath.Dir(s.dir)) }
+func (s *stage) close() error { return os.RemoveAll(s.base) }
 
 func clearDir(dir string) error {
 	names, err := os.ReadDir(dir)

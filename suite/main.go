@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -29,9 +31,14 @@ func (r *Runner) Main(m *testing.M) int {
 	if err := r.check(); err != nil {
 		return complain(err)
 	}
+	if order := os.Getenv(childEnv); order != "" {
+		return r.child(order)
+	}
 	if !benchmarking() {
 		return m.Run()
 	}
+	r.forks = !isFresh()
+	defer r.cleanOnSignal()()
 	f, err := r.open()
 	if err != nil {
 		r.cleanup()
@@ -47,6 +54,23 @@ func (r *Runner) Main(m *testing.M) int {
 		code = r.fresh()
 	}
 	return code
+}
+
+// cleanOnSignal removes what the run wrote when it is interrupted, until the
+// function it returns is called.
+func (r *Runner) cleanOnSignal() (stop func()) {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		if _, ok := <-c; ok {
+			r.removePlaces()
+			os.Exit(130)
+		}
+	}()
+	return func() {
+		signal.Stop(c)
+		close(c)
+	}
 }
 
 // notes prints what is known only after the rows.

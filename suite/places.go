@@ -69,14 +69,17 @@ func resolved(path string) string {
 
 // cleanup removes what the run wrote besides its caches.
 func (r *Runner) cleanup() {
-	var err error
+	if err := r.removePlaces(); err != nil {
+		r.doubts = append(r.doubts, note{"cleanup", strings.ReplaceAll(err.Error(), "\n", "; ")})
+	}
+	r.index, r.scratch, r.clone = "", "", nil
+}
+
+func (r *Runner) removePlaces() (err error) {
 	for _, dir := range []string{r.index, r.scratch} {
 		if dir != "" {
 			err = errors.Join(err, os.RemoveAll(dir))
 		}
 	}
-	if err != nil {
-		r.doubts = append(r.doubts, note{"cleanup", strings.ReplaceAll(err.Error(), "\n", "; ")})
-	}
-	r.index, r.scratch, r.clone = "", "", nil
+	return err
 }

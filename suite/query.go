@@ -103,7 +103,7 @@ func answerAgain(d index.Design, q query) func(*Runner, *fixture) (*job, error) 
 		if err := settle(src); err != nil {
 			return nil, err
 		}
-		if err := fill(d, src, st.dir, o, q.prime); err != nil {
+		if err := r.fill(d, src, st.dir, o, q.prime); err != nil {
 			return nil, err
 		}
 		if err := st.reset(); err != nil {
@@ -164,7 +164,7 @@ func againJob(f *fixture, d index.Design, q query, src index.Source, st *stage, 
 		j.close = func() error { return joinClose(mb.Close, src.Close, st.close) }
 		return j, nil
 	}
-	j.reset = st.reset
+	j.stage, j.reset = st, st.reset
 	j.after = func() error { return mb.Close() }
 	j.close = func() error { return joinClose(src.Close, st.close) }
 	return j, nil

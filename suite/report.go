@@ -24,6 +24,8 @@ var units = []string{
 	"Unit msgs/s better=higher",
 	"Unit dirtied-B/op better=lower",
 	"Unit x-floor better=lower",
+	"Unit peak-anon-B/msg better=lower",
+	"Unit peak-file-B/msg better=lower",
 }
 
 // report prints the row: medians of its samples as the benchmark's own
@@ -64,6 +66,10 @@ func (r *Runner) report(b *testing.B, row Row, j *job, res *result) {
 	}
 	if all && j.messages > 0 && mid > 0 {
 		b.ReportMetric(float64(j.messages)/mid.Seconds(), "msgs/s")
+	}
+	if res.peak != nil {
+		b.ReportMetric(float64(res.peak.Anonymous)/float64(j.messages), "peak-anon-B/msg")
+		b.ReportMetric(float64(res.peak.File)/float64(j.messages), "peak-file-B/msg")
 	}
 	r.againstFloor(b, res)
 	if j.mails != temp.Warm && j.files != nil || j.index == indexCold {

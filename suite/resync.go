@@ -131,7 +131,7 @@ func (r *Runner) changing(f *fixture, d index.Design, name string, o index.Optio
 	if c.st, err = r.newStage(name); err != nil {
 		return nil, err
 	}
-	return c, fill(d, c.src, c.st.dir, o, prime)
+	return c, r.fill(d, c.src, c.st.dir, o, prime)
 }
 
 // job makes the parts of a job that all rows with a delta share. The names of

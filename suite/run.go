@@ -21,6 +21,7 @@ type result struct {
 	samples []meter.Sample
 	floors  []time.Duration
 	share   float64 // residency of the mail before the last sample
+	peak    *meter.Memory
 }
 
 // misses is how often a sample whose temperature was not as named is
@@ -80,6 +81,9 @@ func (r *Runner) runRow(b *testing.B, f *fixture, row Row) {
 		if err := r.sample(j, &res, rnd); err != nil {
 			r.giveUp(b, row, err)
 		}
+	}
+	if err := r.repeat(row, j, &res); err != nil {
+		r.giveUp(b, row, err)
 	}
 	r.report(b, row, j, &res)
 }

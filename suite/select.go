@@ -34,7 +34,7 @@ func selectFirst(d index.Design, mails temp.State) func(*Runner, *fixture) (*job
 		var mb index.Mailbox
 		j := &job{
 			design: d.Name(), op: "select-first", messages: f.messages,
-			mails: mails, files: f.files, index: indexNone, dir: st.work,
+			mails: mails, files: f.files, index: indexNone, dir: st.work, stage: st,
 			reset: st.reset, // the stage is empty
 			run: func() (err error) {
 				if mb, err = openDesign(d, src, st.work, index.Options{}); err != nil {
@@ -150,7 +150,7 @@ func selectAgain(d index.Design, ix string) func(*Runner, *fixture) (*job, error
 		if err := settle(src); err != nil {
 			return nil, err
 		}
-		if err := fill(d, src, st.dir, index.Options{}, nil); err != nil {
+		if err := r.fill(d, src, st.dir, index.Options{}, nil); err != nil {
 			return nil, err
 		}
 		if err := st.reset(); err != nil {
@@ -168,7 +168,7 @@ func selectAgain(d index.Design, ix string) func(*Runner, *fixture) (*job, error
 		}
 		j := &job{
 			design: d.Name(), op: "select-again", messages: f.messages,
-			mails: temp.Warm, files: f.files, index: ix, dir: st.work,
+			mails: temp.Warm, files: f.files, index: ix, dir: st.work, stage: st,
 			run: func() (err error) {
 				if ix != indexOpen {
 					if mb, err = openDesign(d, src, st.work, index.Options{}); err != nil {
@@ -192,6 +192,7 @@ func selectAgain(d index.Design, ix string) func(*Runner, *fixture) (*job, error
 		if ix != indexOpen {
 			j.after = func() error { return mb.Close() }
 		} else {
+			j.stage = nil
 			j.close = func() error { return joinClose(mb.Close, src.Close, st.close) }
 		}
 		return j, nil
@@ -217,8 +218,12 @@ func settle(src index.Source) error {
 }
 
 // fill builds the index of src in dir as a first SELECT does, then lets
-// warm ask it what is to be cached, and closes it.
-func fill(d index.Design, src index.Source, dir string, o index.Options, warm func(index.Mailbox) error) error {
+// warm ask it what is to be cached, and closes it. In a process that inherits
+// its index files there is nothing to do.
+func (r *Runner) fill(d index.Design, src index.Source, dir string, o index.Options, warm func(index.Mailbox) error) error {
+	if r.inherited != "" {
+		return nil
+	}
 	mb, err := openDesign(d, src, dir, o)
 	if err != nil {
 		return err

@@ -28,14 +28,14 @@ func threadFirst(d index.Design, fields string, mails temp.State) func(*Runner, 
 		if err := settle(src); err != nil {
 			return nil, err
 		}
-		if err := fill(d, src, st.dir, o, nil); err != nil {
+		if err := r.fill(d, src, st.dir, o, nil); err != nil {
 			return nil, err
 		}
 		var mb index.Mailbox
 		var line []byte
 		j := &job{
 			design: d.Name(), op: "thread-first", messages: f.messages, readsAll: true,
-			mails: mails, files: f.files, index: indexWarm, dir: st.work,
+			mails: mails, files: f.files, index: indexWarm, dir: st.work, stage: st,
 			reset: st.reset,
 			run: func() (err error) {
 				if mb, err = openDesign(d, src, st.work, o); err != nil {

@@ -1,3 +1,5 @@
+//go:build unix
+
 package meter
 
 import (
@@ -6,6 +8,8 @@ import (
 	"runtime/debug"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"mailbench/internal/temp"
 )
@@ -79,7 +83,9 @@ func TestCalibration(t *testing.T) {
 }
 
 func TestReadMemory(t *testing.T) {
-	debug.FreeOSMemory() // pages that the heap keeps would be used again
+	for range 2 { // pages that the heap keeps would be used again
+		debug.FreeOSMemory()
+	}
 	before := ReadMemory()
 	if before.Peak == 0 {
 		t.Skip("no /proc/self/status")
@@ -92,6 +98,53 @@ func TestReadMemory(t *testing.T) {
 	within(t, "anonymous growth", after.Anonymous-before.Anonymous, int64(len(block)))
 	if block[77] != 77 {
 		t.Fatal("block")
+	}
+}
+
+// TestWatch holds that a peak is seen which is gone when the watch ends, and
+// that a map counts as file-backed.
+func TestWatch(t *testing.T) {
+	before := ReadMemory()
+	if before.Peak == 0 {
+		t.Skip("no /proc/self/status")
+	}
+	exe, err := os.Open("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer exe.Close()
+	info, err := exe.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := Watch(time.Millisecond)
+	const size = 64 << 20
+	hold := func(fd, prot, flags, size int) {
+		m, err := unix.Mmap(fd, 0, size, prot, flags)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0
+		for i := 0; i < len(m); i += 4096 {
+			if prot&unix.PROT_WRITE != 0 {
+				m[i] = 1
+			}
+			sum += int(m[i])
+		}
+		time.Sleep(100 * time.Millisecond)
+		if err := unix.Munmap(m); err != nil || sum < 0 {
+			t.Fatal(err)
+		}
+	}
+	hold(-1, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS, size)
+	hold(int(exe.Fd()), unix.PROT_READ, unix.MAP_SHARED, int(info.Size()))
+	peak := stop()
+	within(t, "anonymous peak", peak.Anonymous-before.Anonymous, size)
+	if got := peak.File - before.File; got < info.Size()*95/100 {
+		t.Errorf("a map of %d bytes shows as %d", info.Size(), got)
+	}
+	if now := ReadMemory(); now.Anonymous > peak.Anonymous-size/2 {
+		t.Errorf("%d bytes are still there", now.Anonymous)
 	}
 }
 
