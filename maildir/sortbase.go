@@ -43,11 +43,24 @@ func SortBase(entries []Entry) {
 	if slices.IsSortedFunc(entries, compareEntries) {
 		return
 	}
-	n := len(entries)
+	permute(entries, sortItems(len(entries), func(i int) string { return entries[i].Base }))
+}
+
+// OrderBase appends the numbers 0 to n-1 to dst in the order of the base names
+// that base returns: SortBase without anything being moved.
+func OrderBase(dst []int32, n int, base func(i int) string) []int32 {
+	for _, it := range sortItems(n, base) {
+		dst = append(dst, it.at)
+	}
+	return dst
+}
+
+// sortItems sorts 0 to n-1 by their base names.
+func sortItems(n int, base func(i int) string) []sortItem {
 	items, other := make([]sortItem, n), make([]sortItem, n)
 	var differ uint64
-	for i := range entries {
-		key := keyOf(entries[i].Base).pack()
+	for i := range n {
+		key := keyOf(base(i)).pack()
 		items[i] = sortItem{key, int32(i)}
 		differ |= key ^ items[0].key
 	}
@@ -71,12 +84,12 @@ func SortBase(entries []Entry) {
 		}
 		if to-from > 1 {
 			slices.SortStableFunc(items[from:to], func(a, b sortItem) int {
-				return Compare(entries[a.at].Base, entries[b.at].Base)
+				return Compare(base(int(a.at)), base(int(b.at)))
 			})
 		}
 		from = to
 	}
-	permute(entries, items)
+	return items
 }
 
 func compareEntries(a, b Entry) int { return Compare(a.Base, b.Base) }

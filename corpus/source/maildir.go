@@ -124,6 +124,11 @@ func (s *Maildir) Order(entries []index.Entry) {
 	}
 }
 
+// OrderIndex is Order without moving the entries.
+func (s *Maildir) OrderIndex(dst []int32, entries []index.Entry) []int32 {
+	return maildir.OrderBase(dst, len(entries), func(i int) string { return entries[i].Key })
+}
+
 func compareKeys(a, b index.Entry) int { return maildir.Compare(a.Key, b.Key) }
 
 func entryOf(e *index.Entry) maildir.Entry {
