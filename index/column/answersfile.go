@@ -182,6 +182,7 @@ func (m *mailbox) save(h *index.BaseHeader, uid []uint32, secs []section) {
 		}
 		return nil
 	}
+	m.wait()
 	s := m.set(h)
 	var err error
 	if a := m.storedAnswers(h); a != nil {

@@ -21,6 +21,7 @@ type builder struct {
 	idFrom int // ids that were there
 
 	ids     interner
+	hash    []idHash // of new ids, after finish
 	subject textBuilder
 	address [len(addressKeys)]textBuilder
 	all     chunk // few rows: everything that was read
@@ -90,6 +91,7 @@ func newBuilder(s *store, w wants, n int) (*builder, error) {
 		}
 		c := &s.cols
 		c.uid, c.ctl, c.id = slices.Grow(c.uid, n), slices.Grow(c.ctl, n), slices.Grow(c.id, n)
+		c.ref = slices.Grow(c.ref, 2*n) // lists have 2.2 per message
 		c.date, c.subject, c.refOff = slices.Grow(c.date, n), slices.Grow(c.subject, n), slices.Grow(c.refOff, n)
 		b.subject.start(&s.subject.dict, n)
 		if w.envelope {
@@ -212,53 +214,65 @@ func (b *builder) own(id int32) {
 	b.owned[id>>6] |= 1 << (id & 63)
 }
 
-// finish numbers what is new and returns the parts of the segment. uids are
-// those of the new rows.
-func (b *builder) finish(uids []uint32) ([]part, error) {
+// finish takes in what is left and numbers what is new: the columns are
+// complete then. uids are those of the new rows.
+func (b *builder) finish(uids []uint32) error {
 	s := b.s
 	if b.few {
 		if err := b.takeFew(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	n := s.rows // rows that the columns of this segment have
+	if b.want.thread {
+		b.hash = b.ids.added()
+		b.ids = nil
+		s.cols.numIDs = b.idFrom + len(b.hash)
+		s.cols.uid = append(s.cols.uid, uids...)
+		s.rows += len(uids)
+		b.subject.finish(&s.subject, s.cols.subject[b.from:])
+	}
+	if b.want.address {
+		for i := range s.address {
+			b.address[i].finish(&s.address[i], s.address[i].val[b.from:])
+		}
+	}
+	return nil
+}
+
+// parts encodes what was added. It reads columns only: a query may read them
+// at the same time.
+func (b *builder) parts() []part {
+	s := b.s
+	n := s.rows - b.from
 	var parts []part
 	add := func(name string, rows int, b []byte) { parts = append(parts, part{name: name, rows: rows, b: b}) }
+	dict := func(t *textBuilder, name string) {
+		add(name+".str", t.added, appendStrings(make([]byte, 0, len(t.fresh.Data)+2*t.added+8), &t.fresh))
+		if t.places != nil {
+			add(name+".place", t.added, t.places)
+		}
+	}
 	if b.want.thread {
-		n = len(uids)
-		hash := b.ids.added()
-		s.cols.numIDs = b.idFrom + len(hash)
-		s.cols.uid = append(s.cols.uid, uids...)
-		s.rows += n
-		strs, places := b.subject.finish(&s.subject, s.cols.subject[b.from:])
 		var st streams
 		s.cols.encode(&st, b.from, b.idFrom)
 		add("uid", n, st.uid)
 		add("ctl", n, st.ctl)
 		add("id", n, st.id)
 		add("ref", n, st.ref)
-		add("subject.str", b.subject.added, strs)
-		if places != nil {
-			add("subject.place", b.subject.added, places)
-		}
+		dict(&b.subject, s.subject.name)
 		add("subject", n, st.subject)
 		add("date", n, st.date)
-		raw := make([]byte, 0, 16*len(hash))
-		for _, h := range hash {
+		raw := make([]byte, 0, 16*len(b.hash))
+		for _, h := range b.hash {
 			raw = binary.LittleEndian.AppendUint64(raw, h[0])
 			raw = binary.LittleEndian.AppendUint64(raw, h[1])
 		}
-		add("hash", len(hash), raw)
+		add("hash", len(b.hash), raw)
 	}
 	if b.want.address {
 		for i := range s.address {
-			t := &s.address[i]
-			strs, places := b.address[i].finish(t, t.val[b.from:])
-			add(t.name+".str", b.address[i].added, strs)
-			if places != nil {
-				add(t.name+".place", b.address[i].added, places)
-			}
-			add(t.name, n, appendUints(nil, t.val[b.from:]))
+			dict(&b.address[i], s.address[i].name)
+			add(s.address[i].name, n, appendUints(nil, s.address[i].val[b.from:]))
 		}
 	}
 	if b.want.arrival {
@@ -270,7 +284,7 @@ func (b *builder) finish(uids []uint32) ([]part, error) {
 	if b.want.envelope {
 		parts = append(parts, b.env.parts(n)...)
 	}
-	return parts, nil
+	return parts
 }
 
 // takeFew takes the collected rows, after looking up their ids among those of
@@ -337,9 +351,11 @@ func appendArena(dst, src *mailsort.Arena) {
 // A textBuilder numbers the strings of new rows: those that the dictionary has
 // keep their numbers, new ones get provisional numbers until finish sorts them.
 type textBuilder struct {
-	in    *thread.Interner
-	from  int
-	added int
+	in     *thread.Interner
+	from   int
+	added  int
+	fresh  mailsort.Arena // the new strings in order, after finish
+	places []byte         // and where they belong
 }
 
 func (t *textBuilder) start(d *dict, n int) {
@@ -360,29 +376,32 @@ func (t *textBuilder) take(dst []int32, a *mailsort.Arena) []int32 {
 	return dst
 }
 
-// finish enters the new strings in the dictionary, in order, corrects vals,
-// and returns the parts to write.
-func (t *textBuilder) finish(to *text, vals []int32) (strs, places []byte) {
+// finish enters the new strings in the dictionary, in order, and corrects vals.
+func (t *textBuilder) finish(to *text, vals []int32) {
 	t.added = t.in.Len() - t.from
-	var fresh mailsort.Arena
+	bytes := 0
+	for i := t.from; i < t.in.Len(); i++ {
+		bytes += len(t.in.Bytes(int32(i)))
+	}
+	// Room for all at once: these are the largest strings of a first fill.
+	fresh := mailsort.Arena{Data: make([]byte, 0, bytes), Off: make([]uint32, 1, t.added+1)}
 	for i := t.from; i < t.in.Len(); i++ {
 		fresh.Append(t.in.Bytes(int32(i)))
 	}
+	t.in = nil
 	rank := mailsort.Ranks(nil, &fresh, new(mailsort.Scratch))
 	at := make([]int32, t.added) // by rank
 	for i, r := range rank {
 		at[r] = int32(i)
 	}
-	var sorted mailsort.Arena
-	sorted.Off = append(sorted.Off, 0)
+	t.fresh = mailsort.Arena{Data: make([]byte, 0, bytes), Off: make([]uint32, 1, t.added+1)}
 	for _, i := range at {
-		sorted.Append(fresh.At(int(i)))
+		t.fresh.Append(fresh.At(int(i)))
 	}
 	for i, v := range vals {
 		if k := int(v) - t.from; k >= 0 {
 			vals[i] = int32(t.from) + int32(rank[k])
 		}
 	}
-	t.in = nil
-	return appendStrings(nil, &sorted), to.dict.add(&sorted)
+	t.places = to.dict.add(&t.fresh)
 }

@@ -142,6 +142,27 @@ func (m *mailbox) cacheHeader(h *index.BaseHeader, key hashKey) blockfile.Header
 	return blockfile.Header{Kind: cacheKind, Version: version, UIDValidity: h.UIDValidity, Generation: h.Generation, Meta: meta}
 }
 
+// publishing publishes in the background: the columns are complete, and a
+// query may use them while they are being encoded and written. wait ends it.
+func (m *mailbox) publishing(st *store, h *index.BaseHeader, parts func() []part) {
+	m.wait()
+	done := make(chan struct{})
+	m.pending = done
+	header := *h
+	go func() {
+		defer close(done)
+		m.publish(st, &header, parts())
+	}()
+}
+
+// wait waits until what is being published is on disk, or has failed.
+func (m *mailbox) wait() {
+	if m.pending != nil {
+		<-m.pending
+		m.pending = nil
+	}
+}
+
 // publish writes parts: a new file if st has none, else a segment. Either is
 // on disk when it returns. What cannot be written is an answer's time lost and
 // not an answer: the error is kept for Check, and the store is dropped after
@@ -157,7 +178,7 @@ func (m *mailbox) publish(st *store, h *index.BaseHeader, parts []part) {
 	if err == nil {
 		err = st.reopen(m.fs, m.cachePath)
 	}
-	m.lost = err
+	m.lostCache = err
 	st.tainted = err != nil
 }
 

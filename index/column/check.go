@@ -17,8 +17,10 @@ import (
 // is missing or belongs to an older state of the mailbox is not wrong.
 func (m *mailbox) Check() iter.Seq[error] {
 	return func(yield func(error) bool) {
-		if m.lost != nil && !yield(fmt.Errorf("column: the last write failed: %w", m.lost)) {
-			return
+		for _, err := range [...]error{m.lostCache, m.lost} {
+			if err != nil && !yield(fmt.Errorf("column: the last write failed: %w", err)) {
+				return
+			}
 		}
 		for err := range m.base.Check() {
 			if !yield(err) {

@@ -49,6 +49,9 @@ func (c *columns) encode(s *streams, from, idFrom int) {
 	s.uid = appendRuns(s.uid, c.uid[from:])
 	owner := c.owners()
 	next := int32(idFrom)
+	n := c.rows() - from
+	s.ctl, s.ref, s.date = slices.Grow(s.ctl, n), slices.Grow(s.ref, 2*n), slices.Grow(s.date, 2*n)
+	s.subject = slices.Grow(s.subject, n+n/2)
 	refs := c.refOff[len(c.refOff)-1] - c.refOff[from]
 	s.ref = appendUint(s.ref, uint64(refs))
 	var prevDate int64

@@ -64,12 +64,13 @@ type mailbox struct {
 
 	cachePath, answersPath string
 
-	st      *store // nil: not opened
-	view    view   // of st
-	answers *answersFile
-	memo    memo
-	forget  bool  // the answers file is known to be damaged: to be written anew
-	lost    error // the last failure to write the cache or the answers: reported by Check
+	st              *store // nil: not opened
+	view            view   // of st
+	answers         *answersFile
+	memo            memo
+	pending         chan struct{} // closed when the cache that is being published is on disk
+	forget          bool          // the answers file is known to be damaged: to be written anew
+	lost, lostCache error         // the last failure to write the answers, the cache: reported by Check
 
 	answer  index.Answer // what Thread returned
 	uids    []uint32     // what Sort returned
@@ -133,6 +134,7 @@ func (m *mailbox) Close() error {
 
 // drop forgets the opened cache.
 func (m *mailbox) drop() {
+	m.wait()
 	if m.st != nil {
 		m.st.close()
 	}

@@ -119,21 +119,18 @@ func decodeStrings(a *mailsort.Arena, b []byte) (n int, ok bool) {
 
 // add gives numbers to the strings of a, which ascend and are not in d yet,
 // and returns their places as written. The first strings of a dictionary have
-// no places.
+// no places, and d keeps a.
 func (d *dict) add(a *mailsort.Arena) (places []byte) {
 	n := len(a.Off) - 1
-	if len(d.text.Off) == 0 {
-		d.text.Off = append(d.text.Off, 0)
+	if d.len() == 0 {
+		d.base, d.text = n, *a
+		return nil
 	}
 	first := int32(d.len())
 	start := uint32(len(d.text.Data))
 	d.text.Data = append(d.text.Data, a.Data...)
 	for _, off := range a.Off[1:] {
 		d.text.Off = append(d.text.Off, start+off-a.Off[0])
-	}
-	if first == 0 {
-		d.base = n
-		return nil
 	}
 	places = appendUint(nil, uint64(n))
 	fresh := make([]place, n)

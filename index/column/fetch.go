@@ -25,6 +25,7 @@ func (m *mailbox) Envelope(uid uint32, e *Envelope) error {
 		if err != nil {
 			return err
 		}
+		m.wait()
 		row, ok := slices.BinarySearch(st.cols.uid, uid)
 		if ok && v.live != nil {
 			_, ok = slices.BinarySearch(v.live, int32(row))

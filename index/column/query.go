@@ -29,6 +29,7 @@ func (m *mailbox) Sort(crit []mailsort.Criterion, s index.Search) ([]uint32, err
 // are forgotten, and the query runs again on a cache made from the mail. A
 // damaged index is the caller's to rebuild.
 func (m *mailbox) healing(query func() error) error {
+	m.lost, m.lostCache = nil, nil
 	err := query()
 	if errors.Is(err, index.ErrCorrupt) && m.base.Damage() == nil {
 		h := m.base.Header()
@@ -38,6 +39,7 @@ func (m *mailbox) healing(query func() error) error {
 		m.st = m.emptyStore(&h)
 		err = query()
 	}
+	m.wait()
 	if m.st != nil && m.st.tainted { // its rows are not on disk
 		m.drop()
 	}
@@ -72,7 +74,9 @@ func (m *mailbox) thread(alg thread.Alg, s index.Search) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(st.loadLinks(), st.loadDates()); err != nil {
+	// What ready has just read is all loaded: the cache is being written while
+	// the threads are built.
+	if err := errors.Join(st.loadLinks(), st.loadDates(), st.loadRanks(&st.subject)); err != nil {
 		return err
 	}
 	m.replies = st.cols.replies(m.replies)
@@ -128,6 +132,7 @@ func (m *mailbox) selected(v *view, s index.Search) ([]int32, error) {
 	if isAll(s) {
 		return v.live, nil
 	}
+	m.wait() // files are used by one goroutine at a time, so that a recording of them means something
 	t, err := m.base.Table()
 	if err != nil {
 		return nil, err
@@ -183,6 +188,7 @@ func (m *mailbox) sort(crit []mailsort.Criterion, s index.Search) error {
 	if err := m.need(st, v, w); err != nil {
 		return err
 	}
+	m.wait() // columns that have to be loaded come out of the file
 	rows, err := m.selected(v, s)
 	if err != nil {
 		return err

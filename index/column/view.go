@@ -184,8 +184,7 @@ func (m *mailbox) fill(st *store, h *index.BaseHeader, t *index.Table, fresh int
 		return err
 	}
 	uids := t.UIDs()[fresh:]
-	parts, err := b.finish(uids)
-	if err != nil {
+	if err := b.finish(uids); err != nil {
 		return err
 	}
 	s := state{uidNext: h.UIDNext, lastKey: keyHash(t.Key(t.Len() - 1))}
@@ -194,11 +193,17 @@ func (m *mailbox) fill(st *store, h *index.BaseHeader, t *index.Table, fresh int
 			s.absent = append(s.absent, u)
 		}
 	}
-	parts = append(parts, part{name: "state", rows: len(s.absent), b: s.encode()})
 	st.state.uidNext, st.state.lastKey = s.uidNext, s.lastKey
 	st.state.absent = append(st.state.absent, s.absent...)
 	st.retried = true
-	m.publish(st, h, parts)
+	m.publishing(st, h, func() []part {
+		return append(b.parts(), part{name: "state", rows: len(s.absent), b: s.encode()})
+	})
+	if n >= manyRows {
+		// The listing and the names, 300 bytes per message, have done their
+		// duty before threading takes its memory; they load again if needed.
+		return m.base.Close()
+	}
 	return nil
 }
 
@@ -208,6 +213,7 @@ func (m *mailbox) need(st *store, v *view, w wants) error {
 	if st.rows == 0 {
 		return nil
 	}
+	m.wait()
 	w.address = w.address && !st.address[0].hasVal && !st.covers(addressKeys[0].name)
 	w.arrival = w.arrival && st.arrival == nil && !st.covers("arrival")
 	w.size = w.size && st.size == nil && !st.covers("size")
@@ -243,12 +249,11 @@ func (m *mailbox) need(st *store, v *view, w wants) error {
 		m.drop()
 		return err
 	}
-	parts, err := b.finish(nil)
-	if err != nil {
+	if err := b.finish(nil); err != nil {
 		m.drop()
 		return err
 	}
 	h := m.base.Header()
-	m.publish(st, &h, parts)
+	m.publishing(st, &h, b.parts)
 	return nil
 }
