@@ -135,7 +135,6 @@ func isParent(raw, id []byte) bool {
 // envWriter makes the parts of a segment.
 type envWriter struct {
 	data, index, irt []byte
-	rows             int // so far
 	last             int // row of the last irt
 }
 

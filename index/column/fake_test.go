@@ -19,7 +19,6 @@ type fake struct {
 	mails map[string]*fakeMail
 	next  int
 	state uint64
-	reads int             // of headers and messages
 	hide  map[string]bool // cannot be read now
 }
 

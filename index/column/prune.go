@@ -1,7 +1,6 @@
 package column
 
 import (
-	"encoding/binary"
 	"errors"
 	"slices"
 	"sync"
@@ -177,11 +176,6 @@ func pick[T any](v []T, at []int32) []T {
 		out[i] = v[r]
 	}
 	return out
-}
-
-// hashAt reads hash number id.
-func hashAt(b []byte, id int32) idHash {
-	return idHash{binary.LittleEndian.Uint64(b[16*id:]), binary.LittleEndian.Uint64(b[16*id+8:])}
 }
 
 // all is 0, 1, ... n-1.
