@@ -37,6 +37,9 @@ func (s *Maildir) Kind() string { return "maildir" }
 // Path is the maildir's path.
 func (s *Maildir) Path() string { return s.path }
 
+// MessageOffset is 0: each file is a message.
+func (s *Maildir) MessageOffset(*index.Entry) int64 { return 0 }
+
 // State is two stats: the times and inodes of cur/ and new/.
 func (s *Maildir) State() (index.State, error) {
 	st, err := maildir.Stat(s.path)

@@ -168,6 +168,16 @@ func (s *Mbox) UID(e *index.Entry) uint32 {
 	return 0
 }
 
+// MessageOffset is where the message begins: the offset of the first byte
+// after its From_ line, in the uncompressed file; -1 when it has gone.
+func (s *Mbox) MessageOffset(e *index.Entry) int64 {
+	r, err := s.row(e)
+	if err != nil {
+		return -1
+	}
+	return r.body
+}
+
 // row finds what an entry of any listing is now: by its place if that still
 // has its key, else by its key.
 func (s *Mbox) row(e *index.Entry) (*row, error) {

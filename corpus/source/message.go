@@ -66,6 +66,9 @@ func (s *Message) result(buf []byte, err error) ([]byte, error) {
 	return buf, nil
 }
 
+// MessageOffset is 0: the file is the message.
+func (s *Message) MessageOffset(*index.Entry) int64 { return 0 }
+
 // Stat returns the size in bytes and the file's modification time.
 func (s *Message) Stat(e *index.Entry) (size, mtimeSec int64, err error) {
 	return int64(len(s.m.Data())), s.m.Info().ModTime.Unix(), nil
