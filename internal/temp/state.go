@@ -76,10 +76,11 @@ func (s *Set) Make(st State, r *rand.Rand) error {
 		if err != nil {
 			return err
 		}
-		if res.Share() < warmShare {
-			if err := s.Warm(); err != nil {
-				return err
-			}
+		if res.Share() >= warmShare {
+			return nil
+		}
+		if err := s.Warm(); err != nil {
+			return err
 		}
 		return s.proveWarm(r)
 	case NoData:
