@@ -347,6 +347,35 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
+// Offsets beyond 2 and 4 GiB: a cache with a tail of zeros that long takes new
+// mail.
+func TestLongTail(t *testing.T) {
+	r, _ := seeded(t)
+	for _, size := range []int64{1<<31 - 64, 1<<32 - 64} {
+		dir := t.TempDir()
+		f := small(t, r, dir, 12, index.Options{})
+		for _, name := range []string{CacheFile, AnswersFile} {
+			if err := os.Truncate(filepath.Join(dir, name), size); err != nil {
+				t.Skip("no sparse files here:", err)
+			}
+		}
+		for range 5 {
+			f.add(randomMail(r))
+		}
+		mb := openBox(t, dir, fast, f, index.Options{})
+		if _, err := mb.Sync(); err != nil {
+			t.Fatal(err)
+		}
+		if err := verify(mb, f, r); err != nil {
+			t.Fatal(size, err)
+		}
+		if err := check(mb); err != nil {
+			t.Fatal(size, err)
+		}
+		mb.Close()
+	}
+}
+
 // A cache or answers of another mailbox, or an older state of the index, is
 // noticed.
 func TestSwappedFiles(t *testing.T) {

@@ -44,6 +44,7 @@ func (design) Open(cfg index.Config) (index.Mailbox, error) {
 	if m.memo.bound <= 0 {
 		m.memo.bound = defaultCacheBytes
 	}
+	m.memo.least = memoAtLeast
 	return m, nil
 }
 

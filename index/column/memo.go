@@ -9,6 +9,7 @@ import (
 // pays nothing.
 type memo struct {
 	bound int64
+	least int64
 	c     *ristretto.Cache[string, kept]
 }
 
@@ -28,9 +29,13 @@ func (m *memo) get(name string, s set) any {
 	return nil
 }
 
+// memoAtLeast is the size from which an answer is kept: a smaller one decodes
+// in the 0.2 ms that making a ristretto cache takes.
+const memoAtLeast = 256 << 10
+
 // put keeps v; whoever holds it must not change it.
 func (m *memo) put(name string, s set, v any, bytes int64) {
-	if bytes > m.bound {
+	if bytes > m.bound || bytes < m.least {
 		return
 	}
 	if m.c == nil {

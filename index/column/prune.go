@@ -75,7 +75,12 @@ func (p *piece) add(name string, rows int, b []byte) {
 
 // loadAll decodes every column that the file has, envelopes excepted.
 func (s *store) loadAll() error {
-	err := errors.Join(s.loadLinks(), s.loadDates(), s.loadText(&s.subject))
+	var textErr error
+	var wg sync.WaitGroup
+	wg.Go(func() { textErr = s.loadText(&s.subject) })
+	err := errors.Join(s.loadLinks(), s.loadDates())
+	wg.Wait()
+	err = errors.Join(err, textErr)
 	for i := range s.address {
 		if s.covers(s.address[i].name) {
 			err = errors.Join(err, s.loadVal(&s.address[i]), s.loadText(&s.address[i]))
