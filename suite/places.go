@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"mailbench/corpus"
+	"mailbench/corpus/source"
 	"mailbench/internal/temp"
 )
 
@@ -46,25 +46,10 @@ func (r *Runner) outsideMail(flag, dir string) error {
 	if err != nil {
 		return err
 	}
-	rel, err := filepath.Rel(resolved(mail), resolved(dir))
-	if err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
+	if source.Inside(mail, dir) {
 		return fmt.Errorf("%s: %s lies inside the mail at %s, which is never written to", flag, dir, mail)
 	}
 	return nil
-}
-
-// resolved is path without symbolic links as far as it exists.
-func resolved(path string) string {
-	rest := ""
-	for p := path; ; p = filepath.Dir(p) {
-		if real, err := filepath.EvalSymlinks(p); err == nil {
-			return filepath.Join(real, rest)
-		}
-		if p == filepath.Dir(p) {
-			return path
-		}
-		rest = filepath.Join(filepath.Base(p), rest)
-	}
 }
 
 // cleanup removes what the run wrote besides its caches.

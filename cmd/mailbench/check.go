@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
@@ -21,6 +22,9 @@ func checkCommand() *cli.Command {
 			m, err := openMailbox(c, path, true)
 			if err != nil {
 				return err
+			}
+			if len(m.mb.Stats()) == 0 {
+				return errors.Join(fmt.Errorf("index check: no index of %s in %s (mailbench index build makes one)", path, m.dir), m.Close())
 			}
 			found := 0
 			for err := range m.mb.Check() {

@@ -11,7 +11,6 @@ import (
 
 	"mailbench/index"
 	"mailbench/internal/explain"
-	"mailbench/maildir"
 )
 
 func explainCommand() *cli.Command {
@@ -55,14 +54,17 @@ func explainAll(c *cli.Context, m *mailbox, want map[uint32]bool, o explain.Opti
 		entries[l.Entries[i].Key] = &l.Entries[i]
 	}
 	words := map[byte]string{}
-	if m.src.Kind() == "maildir" {
+	if k, ok := m.src.(interface {
+		Keywords() (map[byte]string, error)
+	}); ok {
 		var err error
-		if words, err = maildir.Keywords(m.src.Path()); err != nil {
+		if words, err = k.Keywords(); err != nil {
 			return err
 		}
 	}
 	w := bufio.NewWriter(c.App.Writer)
 	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false) // addresses stay readable
 	all := len(want) == 0
 	var bad error
 	err := m.mb.Messages(func(msg index.Message) bool {

@@ -38,6 +38,11 @@ type mailbox struct {
 
 // onlyPath returns the command's one argument.
 func onlyPath(c *cli.Context) (string, error) {
+	for _, a := range c.Args().Slice()[min(1, c.NArg()):] {
+		if strings.HasPrefix(a, "-") {
+			return "", fmt.Errorf("%s: %s: flags stand before the PATH", c.Command.FullName(), a)
+		}
+	}
 	if c.NArg() != 1 {
 		return "", fmt.Errorf("%s: want one PATH, got %d arguments (see mailbench %s --help)", c.Command.FullName(), c.NArg(), c.Command.FullName())
 	}
@@ -90,6 +95,9 @@ func openMailbox(c *cli.Context, path string, keep bool) (*mailbox, error) {
 func (m *mailbox) pickDir(flag, path, design string, keep bool) (err error) {
 	switch {
 	case flag != "":
+		if source.Inside(path, flag) {
+			return fmt.Errorf("-index-dir: %s lies inside the mail at %s, which is never written to", flag, path)
+		}
 		m.dir = flag
 	case keep:
 		abs, err := filepath.Abs(path)

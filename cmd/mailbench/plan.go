@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/urfave/cli/v2"
 
 	"mailbench/suite"
@@ -24,6 +26,9 @@ func planCommand() *cli.Command {
 			&cli.BoolFlag{Name: "drop-caches", EnvVars: []string{"MAILBENCH_DROP_CACHES"}, Destination: &cfg.DropCaches, Usage: "let cold rows drop the caches of the machine"},
 		},
 		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return fmt.Errorf("plan: unexpected %q: what to run on is -corpus", c.Args().First())
+			}
 			cfg.Names = names
 			return suite.Plan(c.App.Writer, cfg)
 		},

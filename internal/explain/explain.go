@@ -4,7 +4,6 @@ package explain
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"unicode/utf8"
@@ -16,49 +15,43 @@ import (
 // A Message is the explanation of one message. Offsets and sizes are in
 // bytes, dates in seconds since 1970 UTC.
 type Message struct {
-	UID           uint32           `json:"uid"`
-	Key           string           `json:"key"`
-	Folder        string           `json:"folder"`
-	Flags         string           `json:"flags"` // sorted maildir letters of the IMAP flags: DFRST
-	Keywords      []string         `json:"keywords"`
-	Offset        *int64           `json:"offset"`         // of the From_ line; null outside an mbox
-	MessageOffset *int64           `json:"message_offset"` // of the header's first byte
-	Size          int64            `json:"size"`           // as stored
-	RFC822Size    int64            `json:"rfc822_size"`    // with CRLF line ends
-	HeaderSize    int64            `json:"header_size"`    // with the empty line
-	InternalDate  int64            `json:"internal_date"`
-	MessageID     *string          `json:"message_id"`
-	References    []string         `json:"references"`
-	InReplyTo     []string         `json:"in_reply_to"`
-	DateRaw       *string          `json:"date_raw"`
-	DateUnix      *int64           `json:"date_unix"` // null: the Date cannot be used
-	SentUnix      int64            `json:"sent_unix"` // after the fallback to the internal date
-	Subject       *string          `json:"subject"`   // decoded
-	BaseSubject   string           `json:"base_subject"`
-	IsReply       bool             `json:"is_reply"`
-	From          *string          `json:"from"`
-	To            *string          `json:"to"`
-	Cc            *string          `json:"cc"`
-	Warnings      []string         `json:"warnings"`
-	Headers       map[string]Field `json:"headers,omitempty"`
+	UID           uint32         `json:"uid"`
+	Key           string         `json:"key"`
+	Folder        string         `json:"folder"`
+	Flags         string         `json:"flags"` // sorted maildir letters of the IMAP flags: DFRST
+	Keywords      []string       `json:"keywords"`
+	Offset        *int64         `json:"offset"`         // of the From_ line; null outside an mbox
+	MessageOffset *int64         `json:"message_offset"` // of the header's first byte
+	Size          int64          `json:"size"`           // as stored
+	RFC822Size    int64          `json:"rfc822_size"`    // with CRLF line ends
+	HeaderSize    int64          `json:"header_size"`    // with the empty line
+	InternalDate  int64          `json:"internal_date"`
+	MessageID     *string        `json:"message_id"`
+	References    []string       `json:"references"`
+	InReplyTo     []string       `json:"in_reply_to"`
+	DateRaw       *string        `json:"date_raw"`
+	DateUnix      *int64         `json:"date_unix"` // null: the Date cannot be used
+	SentUnix      int64          `json:"sent_unix"` // after the fallback to the internal date
+	Subject       *string        `json:"subject"`   // decoded
+	BaseSubject   string         `json:"base_subject"`
+	IsReply       bool           `json:"is_reply"`
+	From          *string        `json:"from"`
+	To            *string        `json:"to"`
+	Cc            *string        `json:"cc"`
+	Warnings      []string       `json:"warnings"`
+	Headers       map[string]any `json:"headers,omitempty"` // see field
 }
 
-// A Field is a header field on request: null when absent, a string, or an
-// object with its bytes in base64 when they are not UTF-8.
-type Field struct {
-	Raw    []byte
-	Absent bool
-}
-
-// MarshalJSON writes null, a string, or {"b64": ...}.
-func (f Field) MarshalJSON() ([]byte, error) {
+// field is a header field on request as JSON has it: null when absent, a
+// string, or an object with its bytes in base64 when they are not UTF-8.
+func field(raw []byte, present bool) any {
 	switch {
-	case f.Absent:
-		return []byte("null"), nil
-	case utf8.Valid(f.Raw):
-		return json.Marshal(string(f.Raw))
+	case !present:
+		return nil
+	case utf8.Valid(raw):
+		return string(raw)
 	}
-	return json.Marshal(map[string]string{"b64": base64.StdEncoding.EncodeToString(f.Raw)})
+	return map[string]string{"b64": base64.StdEncoding.EncodeToString(raw)}
 }
 
 // Options say what to add and whose reading of the RFC to follow.
@@ -158,10 +151,10 @@ func (x *Message) header(b []byte, o Options) {
 
 	for _, name := range o.Headers {
 		if x.Headers == nil {
-			x.Headers = make(map[string]Field)
+			x.Headers = make(map[string]any)
 		}
 		v, ok := rfc5322.Get(b, name)
-		x.Headers[name] = Field{Raw: rfc5322.Unfold(nil, v), Absent: !ok}
+		x.Headers[name] = field(rfc5322.Unfold(nil, v), ok)
 	}
 }
 

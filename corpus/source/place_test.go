@@ -49,3 +49,25 @@ func TestMessageOffset(t *testing.T) {
 		}
 	}
 }
+
+func TestInside(t *testing.T) {
+	root := t.TempDir()
+	mail := filepath.Join(root, "mail")
+	if err := os.MkdirAll(filepath.Join(mail, "cur"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(mail, filepath.Join(root, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]bool{
+		"mail": true, "mail/cur": true, "mail/none/below": true, "link/cur/x": true, "mail/../mail/tmp": true,
+		"mailbox": false, ".": false, "other/mail": false, "mail/..": false, "mail/../index": false,
+	} {
+		if got := Inside(mail, filepath.Join(root, dir)); got != want {
+			t.Errorf("%s: %v, want %v", dir, got, want)
+		}
+		if got := Inside(filepath.Join(root, "link"), root+"/"+dir); got != want {
+			t.Errorf("through a link, %s: %v, want %v", dir, got, want)
+		}
+	}
+}
