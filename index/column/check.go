@@ -115,13 +115,34 @@ func (m *mailbox) checkAnswers(h *index.BaseHeader, yield func(error) bool) bool
 	return true
 }
 
-// Stats lists files and columns with their bytes.
+// Stats lists files and columns with their bytes, and the rows of the cache
+// whose messages are gone, with the share of the cache's bytes that falls to
+// them.
 func (m *mailbox) Stats() []index.FileStat {
-	out := m.base.Stats()
-	for _, f := range [...]struct{ name, path string }{{CacheFile, m.cachePath}, {AnswersFile, m.answersPath}} {
-		out = append(out, fileStats(m.fs, f.name, f.path)...)
+	out := append(m.base.Stats(), fileStats(m.fs, CacheFile, m.cachePath)...)
+	if dead, bytes := m.dead(); dead > 0 {
+		out = append(out, index.FileStat{Name: CacheFile, Part: "dead rows", Bytes: bytes, Rows: dead})
 	}
-	return out
+	return append(out, fileStats(m.fs, AnswersFile, m.answersPath)...)
+}
+
+// dead counts what Compact would leave out.
+func (m *mailbox) dead() (rows, bytes int64) {
+	h := m.base.Header()
+	st, err := m.cache(&h)
+	if err != nil || st.rows == 0 || st.r == nil {
+		return 0, 0
+	}
+	t, err := m.base.Table()
+	if err != nil {
+		return 0, 0
+	}
+	live, _, ok := match(st, t)
+	if !ok {
+		return 0, 0
+	}
+	rows = int64(st.rows - len(live))
+	return rows, rows * st.r.Size() / int64(st.rows)
 }
 
 func fileStats(fsy index.FS, name, path string) []index.FileStat {

@@ -77,6 +77,18 @@
 // for 370,000 messages, and the file (4 bytes per message) is written anew;
 // growing trees in place was not worth its risk.
 //
+// One thing cannot be told: an index that was put back from a backup, that then
+// gave the same UIDs to other messages, until UIDNEXT and the number of
+// messages are again those of the answers. The cache holds a hash of its last
+// row's name against that; whoever restores an index removes the answers.
+//
+// # In process
+//
+// An open handle keeps the columns that it decoded, and answers of 256 KiB and
+// more in a ristretto cache bounded by Options.CacheBytes. A cache that is new
+// is encoded and written while the threads are built from the same columns;
+// no query returns before it is on disk.
+//
 // # Damage and crashes
 //
 // Every byte that is used was checked against its xxhash64 by blockfile, and

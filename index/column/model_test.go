@@ -190,6 +190,35 @@ func TestHistories(t *testing.T) {
 	}
 }
 
+// Dead rows are counted, and gone after Compact.
+func TestStats_deadRows(t *testing.T) {
+	r, _ := seeded(t)
+	dir := t.TempDir()
+	f := small(t, r, dir, 20, index.Options{})
+	mb := openBox(t, dir, fast, f, index.Options{})
+	defer mb.Close()
+	dead := func() (n int64) {
+		for _, s := range mb.Stats() {
+			if s.Part == "dead rows" {
+				n += s.Rows
+			}
+		}
+		return n
+	}
+	if n := dead(); n != 2 {
+		t.Errorf("%d dead rows, want 2", n)
+	}
+	if err := mb.Compact(); err != nil {
+		t.Fatal(err)
+	}
+	if n := dead(); n != 0 {
+		t.Errorf("%d dead rows after compaction", n)
+	}
+	if err := verify(mb, f, r); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Reopening costs no read of mail, and a query that was asked before writes
 // nothing.
 func TestAgain_readsNoMail(t *testing.T) {
