@@ -3,6 +3,7 @@ package column
 import (
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -10,8 +11,8 @@ import (
 	"mailbench/index/blockfile"
 )
 
-// Compact rewrites the index (the log folded in) and the cache (without the
-// rows of messages that are gone and what only they used). The index comes
+// Compact rewrites the index, if it has a log to fold in, and the cache, without
+// the rows of messages that are gone and what only they used. The index comes
 // first: a crash in between leaves the old cache, which is older than the
 // index and right. Stored answers that are true stay, others are removed. On
 // disk when it returns.
@@ -62,7 +63,11 @@ func (m *mailbox) compact() error {
 			}
 		}
 	})
-	err = m.base.Compact()
+	if _, err = m.fs.Stat(filepath.Join(m.cfg.Dir, index.LogFile)); err == nil {
+		err = m.base.Compact()
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = nil // the index is a snapshot without anything dead
+	}
 	wg.Wait()
 	if err := errors.Join(err, pruneErr); err != nil {
 		return err
