@@ -23,6 +23,9 @@ func (b *Base) Check() iter.Seq[error] {
 		if !b.exists {
 			return
 		}
+		if err := checkValidity(b.fs, b.dir); err != nil && !yield(err) {
+			return
+		}
 		r, err := blockfile.Open(b.fs, b.base)
 		if err != nil {
 			yield(err)

@@ -47,19 +47,43 @@ func validityLine(v uint32) string {
 }
 
 func lastUIDValidity(fsy FS, dir string) (uint32, error) {
-	b, err := readFile(fsy, filepath.Join(dir, ValidityFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
+	v, err := readValidity(fsy, dir)
+	if errors.Is(err, ErrCorrupt) || errors.Is(err, fs.ErrNotExist) {
+		return 0, nil // the clock has to do
 	}
+	return v, err
+}
+
+func readValidity(fsy FS, dir string) (uint32, error) {
+	name := filepath.Join(dir, ValidityFile)
+	b, err := readFile(fsy, name)
 	if err != nil {
 		return 0, err
 	}
 	d, _, _ := strings.Cut(string(b), " ")
 	v, err := strconv.ParseUint(d, 10, 32)
 	if err != nil || validityLine(uint32(v)) != string(b) {
-		return 0, nil // damaged: the clock has to do
+		return 0, &CorruptError{File: name, What: "line or checksum"}
 	}
 	return uint32(v), nil
+}
+
+// checkValidity tells of a damaged note; there may be none.
+func checkValidity(fsy FS, dir string) error {
+	_, err := readValidity(fsy, dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// RepairUIDValidity writes a damaged note anew: v is the mailbox's UIDVALIDITY.
+func RepairUIDValidity(fsy FS, dir string, v uint32) error {
+	err := checkValidity(fsy, dir)
+	if errors.Is(err, ErrCorrupt) {
+		return noteUIDValidity(fsy, dir, v)
+	}
+	return err
 }
 
 func noteUIDValidity(fsy FS, dir string, v uint32) error {

@@ -121,7 +121,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// Every byte flipped gives an error, fewer segments, or the same bytes.
+// Every byte flipped gives an error, fewer segments, or the same bytes, and
+// Verify finds it.
 func TestEveryByteFlipped(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	dir := t.TempDir()
@@ -165,6 +166,16 @@ func TestEveryByteFlipped(t *testing.T) {
 		b := bytes.Clone(good)
 		b[i] ^= 1 << (i % 8)
 		try(b)
+		rd := &Reader{name: name, m: &fsys.Mapping{}, data: b, size: int64(len(b))}
+		found := rd.load() != nil
+		if !found {
+			for range rd.Verify {
+				found = true
+			}
+		}
+		if !found {
+			t.Fatalf("nobody finds byte %d of %d flipped", i, len(b))
+		}
 	}
 	for n := range len(good) {
 		got, err := try(good[:n])

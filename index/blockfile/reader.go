@@ -233,7 +233,7 @@ func (s *Segment) Section(name string) *Section {
 // Sections lists the sections in the order of writing.
 func (s *Segment) Sections() []*Section { return s.sections }
 
-// Verify checks every block of every section and yields what is wrong.
+// Verify checks every byte of the file, and yields what is wrong.
 func (r *Reader) Verify(yield func(error) bool) {
 	if r.Torn() > 0 && !yield(r.corrupt(r.end, "torn tail")) {
 		return
@@ -243,6 +243,9 @@ func (r *Reader) Verify(yield func(error) bool) {
 			if err := sec.verify(); err != nil && !yield(err) {
 				return
 			}
+		}
+		if err := r.padding(i); err != nil && !yield(err) {
+			return
 		}
 	}
 }
