@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/urfave/cli/v2"
 )
@@ -23,8 +24,8 @@ func checkCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			if len(m.mb.Stats()) == 0 {
-				return errors.Join(fmt.Errorf("index check: no index of %s in %s (mailbench index build makes one)", path, m.dir), m.Close())
+			if files, err := os.ReadDir(m.dir); err != nil || len(files) == 0 {
+				return errors.Join(err, fmt.Errorf("index check: no index of %s in %s (mailbench index build makes one)", path, m.dir), m.Close())
 			}
 			found := 0
 			for err := range m.mb.Check() {

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
 	"mailbench/index"
+	"mailbench/internal/fsys"
 	mailsort "mailbench/sort"
 	"mailbench/thread"
 )
@@ -36,8 +38,27 @@ func indexCommand() *cli.Command {
 	}
 }
 
+// buildIndex asks what fills the cache. An answer that is kept hides a damaged
+// cache below it, so that one is thrown away and made by asking for a part.
 func buildIndex(c *cli.Context, m *mailbox) error {
-	if _, err := m.mb.Thread(thread.References, index.Search{}); err != nil {
+	if err := askAll(m.mb, index.Search{}); err != nil {
+		return err
+	}
+	for range m.mb.Check() {
+		if err := errors.Join(index.RepairUIDValidity(fsys.OS, m.dir, m.mb.Status().UIDValidity), m.mb.Compact(), askAll(m.mb, index.Search{Kind: "recent"})); err != nil {
+			return err
+		}
+		break
+	}
+	for err := range m.mb.Check() {
+		return fmt.Errorf("index build: damage is left; remove %s and build again: %w", m.dir, err)
+	}
+	return indexInfo(c, m)
+}
+
+// askAll asks for the thread and the two orders of the 2003 benchmark.
+func askAll(mb index.Mailbox, s index.Search) error {
+	if _, err := mb.Thread(thread.References, s); err != nil {
 		return err
 	}
 	for _, keys := range []string{"date", "subject"} {
@@ -45,11 +66,11 @@ func buildIndex(c *cli.Context, m *mailbox) error {
 		if err != nil {
 			return err
 		}
-		if _, err := m.mb.Sort(crit, index.Search{}); err != nil {
+		if _, err := mb.Sort(crit, s); err != nil {
 			return err
 		}
 	}
-	return indexInfo(c, m)
+	return nil
 }
 
 func indexInfo(c *cli.Context, m *mailbox) error {

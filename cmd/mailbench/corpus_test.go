@@ -1,0 +1,99 @@
+//go:build linux
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestCorpus_generate(t *testing.T) {
+	dir := home(t)
+	md, mb := filepath.Join(dir, "md"), filepath.Join(dir, "list.mbox")
+	made := must(t, "corpus", "generate", "synthetic:300,seed=4", md)
+	if !strings.Contains(made, "\nmessages 300\n") || !strings.Contains(made, "\ndigest ") {
+		t.Errorf("generate: %q", made)
+	}
+	must(t, "corpus", "generate", "-format", "mbox", "synthetic:300,seed=4", mb)
+	again := filepath.Join(dir, "again.mbox")
+	must(t, "corpus", "generate", "-format=mbox", "synthetic:300,seed=4", again)
+	a, err := os.ReadFile(mb)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(again); err != nil || string(a) != string(b) {
+		t.Errorf("the same spec gave other bytes: %v", err)
+	}
+	// The same mail in both forms, and in the form made from the other.
+	imported := filepath.Join(dir, "imported")
+	if got := must(t, "corpus", "import", mb, imported); got != "300 messages\n" {
+		t.Errorf("import: %q", got)
+	}
+	for _, args := range [][]string{{"thread"}, {"thread", "-alg", "orderedsubject"}, {"sort", "-keys", "subject"}, {"sort", "-keys", "size"}} {
+		want := must(t, append(args, mb)...)
+		if got := must(t, append(args, imported)...); got != want {
+			t.Errorf("%q: the imported maildir gives %.200q, the mbox %.200q", args, got, want)
+		}
+		if got := must(t, append(args, md)...); args[0] == "thread" && got != want {
+			t.Errorf("%q: the maildir gives %.200q, the mbox %.200q", args, got, want)
+		}
+	}
+}
+
+func TestCorpus_info(t *testing.T) {
+	dir := home(t)
+	for _, b := range boxes(t, dir) {
+		got := must(t, "corpus", "info", b.path)
+		for _, word := range []string{"messages", "header", "References"} {
+			if !strings.Contains(got, word) {
+				t.Errorf("%s: no %q in\n%s", b.name, word, got)
+			}
+		}
+	}
+	if got := must(t, "corpus", "info", "synthetic:30"); !strings.Contains(got, "30") {
+		t.Errorf("of a spec:\n%s", got)
+	}
+}
+
+func TestFloors(t *testing.T) {
+	dir := home(t)
+	md := boxes(t, dir)[0].path
+	got := must(t, "floors", "-n", "2", "-scratch", dir, md)
+	for _, word := range []string{"readdir", "open, read header, close", "radix sort", "hash join", "format UIDs", "fsync", "fdatasync"} {
+		if !strings.Contains(got, word) {
+			t.Errorf("no %q in\n%s", word, got)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "floor-*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %q, %v", left, err)
+	}
+}
+
+func TestPlan(t *testing.T) {
+	dir := home(t)
+	got := must(t, "plan")
+	if !strings.Contains(got, "20000 messages") || strings.Count(got, "\nBenchmark") < 40 || !strings.Contains(got, " rows, ") {
+		t.Errorf("default plan:\n%s", got)
+	}
+	all := must(t, "plan", "-rows", "all", "-designs", "column", "-corpus", "synthetic:367918", "-samples", "1")
+	if !strings.Contains(all, "/design=column/") || strings.Contains(all, "/design=scan/") || !strings.Contains(all, "skipped: cold needs -drop-caches") {
+		t.Errorf("plan of all rows:\n%s", all)
+	}
+	mbox := boxes(t, dir)[1].path
+	if got := must(t, "plan", "-corpus", mbox); !strings.Contains(got, "4 messages") || !strings.Contains(got, "skipped: it needs a maildir") {
+		t.Errorf("plan of an mbox:\n%s", got)
+	}
+	t.Setenv("MAILBENCH_CORPUS", "synthetic:77")
+	if got := must(t, "plan"); !strings.Contains(got, "77 messages") {
+		t.Errorf("plan with MAILBENCH_CORPUS:\n%s", got)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "cache/mailbench")); err == nil {
+		names, _ := filepath.Glob(filepath.Join(dir, "cache/mailbench/*"))
+		if len(names) > 0 && !(len(names) == 1 && filepath.Base(names[0]) == "tmp") {
+			t.Errorf("a plan made %q", names)
+		}
+	}
+}
