@@ -82,22 +82,24 @@ func (r *Runner) report(b *testing.B, row Row, j *job, res *result) {
 const enough = 3
 
 // againstFloor shows how many times its floor the row took, and fails a row
-// whose median is below 0.95 of the fastest run of its floor: then the floor
-// is wrong, or the row did not do its work.
+// that was faster: then the floor is wrong, or the row did not do its work.
 func (r *Runner) againstFloor(b *testing.B, res *result) {
-	if len(res.floors) == 0 {
-		return
+	if r.cfg.Metrics == "all" && len(res.floors) > 0 {
+		b.ReportMetric(float64(median(wallsOf(res)))/float64(max(median(res.floors), 1)), "x-floor")
 	}
-	mid := median(wallsOf(res))
-	if r.cfg.Metrics == "all" {
-		b.ReportMetric(float64(mid)/float64(max(median(res.floors), 1)), "x-floor")
-	}
-	if len(res.floors) < enough || len(res.samples) < enough {
-		return // one look at a shared machine proves nothing
-	}
-	if least := slices.Min(res.floors); least > 100*time.Microsecond && float64(mid) < 0.95*float64(least) {
+	if mid, least, fast := res.belowFloor(); fast {
 		b.Errorf("median %v is below 0.95 of the floor (%v): the floor is wrong", mid, least)
 	}
+}
+
+// belowFloor compares the row's median with the fastest run of its floor: one
+// look at a shared machine proves nothing.
+func (res *result) belowFloor() (mid, least time.Duration, fast bool) {
+	if len(res.floors) < enough || len(res.samples) < enough {
+		return 0, 0, false
+	}
+	mid, least = median(wallsOf(res)), slices.Min(res.floors)
+	return mid, least, least > 100*time.Microsecond && float64(mid) < 0.95*float64(least)
 }
 
 func wallsOf(res *result) []time.Duration {
