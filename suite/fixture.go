@@ -14,6 +14,7 @@ import (
 	"mailbench/corpus/source"
 	"mailbench/index"
 	"mailbench/internal/bar"
+	"mailbench/internal/oracle"
 	"mailbench/internal/temp"
 )
 
@@ -67,7 +68,7 @@ func (r *Runner) openSynthetic() (*fixture, error) {
 	if f.files, err = mailFiles(made.Path, "maildir"); err != nil {
 		return nil, err
 	}
-	f.truth = newTruth(r.cfg.CacheDir, made.Digest, func() (answerer, error) { return corpus.NewTruth(spec) })
+	f.truth = newTruth(r.cfg.CacheDir, corpus.Sources, made.Digest, func() (answerer, error) { return corpus.NewTruth(spec) })
 	return f, nil
 }
 
@@ -112,7 +113,7 @@ func (r *Runner) openMailbox(path string) (*fixture, error) {
 		return nil, err
 	}
 	f.bytes = f.files.Bytes()
-	f.truth = newTruth(r.cfg.CacheDir, fmt.Sprintf("%s-%016x", f.digest, beside.Sum64()), func() (answerer, error) { return readOracle(path, r.scratch) })
+	f.truth = newTruth(r.cfg.CacheDir, oracle.Sources, fmt.Sprintf("%s-%016x", f.digest, beside.Sum64()), func() (answerer, error) { return readOracle(path, r.scratch) })
 	return f, nil
 }
 

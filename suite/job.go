@@ -54,21 +54,20 @@ func (j *job) makeIndex(r *rand.Rand) error {
 	if j.dir == "" {
 		return nil
 	}
+	st := temp.Warm
 	switch j.index {
 	case indexCold:
-		set, err := temp.Files(j.dir)
-		if err != nil {
-			return err
-		}
-		return set.Make(temp.NoData, r)
+		st = temp.NoData
 	case indexWarm:
-		set, err := temp.Files(j.dir)
-		if err != nil {
-			return err
-		}
-		return set.Make(temp.Warm, r)
+	default:
+		return nil
 	}
-	return nil
+	set, err := temp.Files(j.dir)
+	if err != nil {
+		return err
+	}
+	_, err = set.Make(st, r)
+	return err
 }
 
 // unfit says why the row cannot be measured here, or "".

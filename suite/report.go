@@ -20,7 +20,7 @@ var units = []string{
 	"Unit cpu-ns/msg better=lower",
 	"Unit device-B/op better=lower",
 	"Unit index-B/msg better=lower assume=exact",
-	"Unit resident-pct better=higher assume=exact",
+	"Unit resident-pct better=higher",
 	"Unit msgs/s better=higher",
 	"Unit dirtied-B/op better=lower",
 	"Unit x-floor better=lower",

@@ -184,12 +184,9 @@ func (j *job) doubtFloor(res *result, rnd *rand.Rand) error {
 // a warm index is read again after it.
 func (j *job) heat(res *result, rnd *rand.Rand) error {
 	if j.files != nil {
-		if err := j.files.Make(j.mails, rnd); err != nil {
+		var err error
+		if res.share, err = j.files.Make(j.mails, rnd); err != nil {
 			return err
-		}
-		res.share = 1
-		if j.mails != temp.Warm {
-			res.share = 0
 		}
 	}
 	return j.makeIndex(rnd)

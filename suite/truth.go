@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"embed"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -34,14 +35,29 @@ type truth struct {
 	loaded  answerer
 }
 
-func newTruth(cacheDir, digest string, load func() (answerer, error)) *truth {
-	t := &truth{file: filepath.Join(cacheDir, "answers", digest+".json"), digests: map[string]string{}, load: load}
+// newTruth finds the digests that were kept for the corpus of that digest by
+// the code that load runs.
+func newTruth(cacheDir string, code embed.FS, digest string, load func() (answerer, error)) *truth {
+	t := &truth{file: filepath.Join(cacheDir, "answers", digest+"-"+codeHash(code)+".json"), digests: map[string]string{}, load: load}
 	if b, err := os.ReadFile(t.file); err == nil {
 		if json.Unmarshal(b, &t.digests) != nil {
 			t.digests = map[string]string{}
 		}
 	}
 	return t
+}
+
+// codeHash tells one state of a package's code from another.
+func codeHash(code embed.FS) string {
+	h := xxhash.New()
+	names, _ := code.ReadDir(".") // what is embedded can be read
+	for _, f := range names {
+		if !strings.HasSuffix(f.Name(), "_test.go") {
+			b, _ := code.ReadFile(f.Name())
+			h.Write(b)
+		}
+	}
+	return fmt.Sprintf("%016x", h.Sum64())
 }
 
 // thread returns the digest of "* THREAD ..." for alg on uids (nil: all).

@@ -67,37 +67,35 @@ func (s *Set) Unfit(st State, total int64, mayDrop bool) string {
 }
 
 // Make brings the files of s into state st and proves what can be proven
-// before the operation. Warm reads only when a sample says that it must.
-// Errors: *Miss when the proof fails.
-func (s *Set) Make(st State, r *rand.Rand) error {
+// before the operation. Warm reads only when a sample says that it must. It
+// returns the resident share that the proof saw; of Cold 0, because asking
+// would read inodes. Errors: *Miss when the proof fails.
+func (s *Set) Make(st State, r *rand.Rand) (share float64, err error) {
 	switch st {
 	case Warm:
 		res, err := s.Residency(Sampled, r)
-		if err != nil {
-			return err
-		}
-		if res.Share() >= warmShare {
-			return nil
+		if err != nil || res.Share() >= warmShare {
+			return res.Share(), err
 		}
 		if err := s.Warm(); err != nil {
-			return err
+			return 0, err
 		}
 		return s.proveWarm(r)
 	case NoData:
 		if err := s.Evict(); err != nil {
-			return err
+			return 0, err
 		}
 		res, err := s.Residency(Sampled, r)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if res.over(coldShare) {
-			return &Miss{fmt.Sprintf("%.2f%% of the pages of %d sampled files stayed in memory after eviction",
+			return res.Share(), &Miss{fmt.Sprintf("%.2f%% of the pages of %d sampled files stayed in memory after eviction",
 				100*res.Share(), res.Files)}
 		}
-		return nil
+		return res.Share(), nil
 	default:
-		return Drop()
+		return 0, Drop()
 	}
 }
 
@@ -109,7 +107,8 @@ func (s *Set) After(st State, reads, must int64, r *rand.Rand) error {
 		if reads > warmReads+s.bytes/1000 {
 			return &Miss{fmt.Sprintf("the device delivered %d bytes during a warm sample", reads)}
 		}
-		return s.proveWarm(r)
+		_, err := s.proveWarm(r)
+		return err
 	}
 	if reads < must {
 		return &Miss{fmt.Sprintf("the device delivered %d bytes, the operation needed at least %d", reads, must)}
@@ -129,13 +128,10 @@ func (s *Set) After(st State, reads, must int64, r *rand.Rand) error {
 	return nil
 }
 
-func (s *Set) proveWarm(r *rand.Rand) error {
+func (s *Set) proveWarm(r *rand.Rand) (share float64, err error) {
 	res, err := s.Residency(Sampled, r)
-	if err != nil {
-		return err
+	if err == nil && res.Share() < warmShare {
+		err = &Miss{fmt.Sprintf("only %.2f%% of the pages of %d sampled files were in memory", 100*res.Share(), res.Files)}
 	}
-	if res.Share() < warmShare {
-		return &Miss{fmt.Sprintf("only %.2f%% of the pages of %d sampled files were in memory", 100*res.Share(), res.Files)}
-	}
-	return nil
+	return res.Share(), err
 }

@@ -57,7 +57,7 @@ func TestMake_statesAreWhatTheySay(t *testing.T) {
 	s := writeFiles(t, diskDir(t), 40, 20_000)
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 3 {
-		if err := s.Make(NoData, r); err != nil {
+		if _, err := s.Make(NoData, r); err != nil {
 			t.Fatal(err)
 		}
 		res, err := s.Residency(0, r)
@@ -78,8 +78,8 @@ func TestMake_statesAreWhatTheySay(t *testing.T) {
 		if got := now.Sub(before).Read; got < 40*20_000 {
 			t.Fatalf("reading evicted files fetched %d bytes from the device, want at least %d", got, 40*20_000)
 		}
-		if err := s.Make(Warm, r); err != nil {
-			t.Fatal(err)
+		if share, err := s.Make(Warm, r); err != nil || share != 1 {
+			t.Fatal(share, err)
 		}
 		if res, _ = s.Residency(0, r); res.Share() != 1 {
 			t.Fatalf("after Warm: share %v", res.Share())
@@ -91,7 +91,7 @@ func TestAfter_missesAreFound(t *testing.T) {
 	s := writeFiles(t, diskDir(t), 10, 4096)
 	r := rand.New(rand.NewPCG(3, 4))
 	var miss *Miss
-	if err := s.Make(NoData, r); err != nil {
+	if _, err := s.Make(NoData, r); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.After(NoData, 0, 40960, r); !errors.As(err, &miss) {
