@@ -33,7 +33,9 @@ type BaseHeader struct {
 	ID     uint64 // random, drawn when the index was built anew: the same ID and UIDVALIDITY mean the same messages under the same UIDs
 	State  State
 	Digest Digest
-	Exists bool // false: nothing usable is on disk; the rest is zero
+	Set    SetHash // names the messages: with UIDNext, it tells whether the index is the one that something was computed from
+	Added  uint64  // names all messages that ever were there, see Table.AddedBelow
+	Exists bool    // false: nothing usable is on disk; the rest is zero
 }
 
 // A Base is UIDs, flags and MODSEQ of one mailbox on disk: file BaseFile, a
@@ -127,7 +129,7 @@ func (b *Base) Header() BaseHeader {
 	return BaseHeader{
 		Status: Status{UIDValidity: s.uidValidity, UIDNext: s.uidNext, Messages: int(s.messages), Unseen: int(s.unseen),
 			Deleted: int(s.deleted), HighestModSeq: s.highestModSeq, Generation: b.generation},
-		ID: b.id, State: s.state, Digest: s.digest, Exists: b.exists,
+		ID: b.id, State: s.state, Digest: s.digest, Exists: b.exists, Set: s.set, Added: s.added,
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 const (
 	baseKind    = "index"
-	baseVersion = 1
+	baseVersion = 2
 	numberBlock = 64 << 10 // rows of a number column that are coded together
 )
 
@@ -75,6 +75,9 @@ func writeBase(fsy FS, name string, id, generation uint64, sum *summary, t *Tabl
 			}
 			return dst
 		})
+		if err == nil && (len(t.lost) > 0 || t.lostFrom > 0) {
+			err = w.ZstdBytes("lost", len(t.lost), t.appendLost(nil), numberBlock)
+		}
 		if err != nil || len(t.vanished) == 0 {
 			return err
 		}
@@ -191,6 +194,13 @@ func loadBase(fsy FS, name string, id, generation uint64) (*Table, error) {
 			if c.bad {
 				err = bad("section vanished ends too early")
 			}
+		}
+	}
+	t.lineage = lineage{seed: seedOf(id), kept: true, set: sum.set, added: sum.added}
+	if s := r.Section("lost"); s != nil && err == nil {
+		var b []byte
+		if b, err = s.ReadAll(nil); err == nil && !t.decodeLost(b) {
+			err = bad("section lost ends too early")
 		}
 	}
 	if err != nil {

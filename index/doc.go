@@ -12,7 +12,7 @@
 //
 // # The snapshot
 //
-// A container of package blockfile, of kind "index", version 1. The meta bytes
+// A container of package blockfile, of kind "index", version 2. The meta bytes
 // of its header page are an identity (a random u64, drawn when the index is
 // built anew) and a summary:
 //
@@ -21,7 +21,9 @@
 //	| u32         | u32     | u32      | u32    | u32     | u32  | u64            |
 //	+-------------+---------+----------+--------+---------+------+----------------+
 //	| source state u64 * 4  | digest of the names u64 * 2 | names in it u64       |
-//	+-----------------------+-----------------------------+-----------------------+
+//	+-----------------------+---+-------------------------+-----------------------+
+//	| hash of the set u64 * 2   | added u64               |
+//	+---------------------------+-------------------------+
 //
 // bits: 1 the source was racy. All sections are zstd, rows in UID order:
 //
@@ -32,11 +34,13 @@
 //	keywords  uvarint; the section is missing when all are 0
 //	modseq    zigzag uvarint differences, from 0 in each block
 //	vanished  expunged messages: UID (zigzag difference), MODSEQ (difference)
+//	lost      a UID, then UID (zigzag difference) and hash (u64, lane 0) of the
+//	          expunged messages from that UID on; missing: nothing was expunged
 //
 // # The log
 //
 //	+---------------------------------------------+ +--------+---
-//	| header, 64 bytes: magic "mblog\0\0\1",      | | record | ...
+//	| header, 64 bytes: magic "mblog\0\0\2",      | | record | ...
 //	| identity u64, generation u64, uidvalidity   | +--------+---
 //	| u32, zeros, xxhash64 of bytes 0..55         |
 //	+---------------------------------------------+
@@ -44,7 +48,7 @@
 //	record:
 //	+-------+--------+-----+------+---+----------+---------+------------+--------+-------+---------------+
 //	| magic | length | seq | kind | 0 | xxhash64 | summary | operations | length | magic | xxhash64      |
-//	| u32   | u32    | u64 | u32  |u32| of these | 88      |            | u32    | u32   | of all before |
+//	| u32   | u32    | u64 | u32  |u32| of these | 112     |            | u32    | u32   | of all before |
 //	+-------+--------+-----+------+---+----------+---------+------------+--------+-------+---------------+
 //
 // kind 0 is a change, 1 a note: the names were listed and had not changed, only
@@ -82,6 +86,14 @@
 // or when it was missing in four listings in a row. A name seen twice counts
 // once. A listing of a source that had changed within the last two seconds does
 // not spare the next one.
+//
+// I9. The hash of the set (SetHash) is the sum of setSeed.hash over (UID, key)
+// of the messages that are there, added that of lane 0 over all that ever were,
+// both under a seed from the identity. They change with each message that comes
+// or goes, and Check counts them again. So an index that was put back from a
+// backup and went another way from there is never taken for the one that
+// something was computed from, even when UIDNEXT and counts are the same
+// again (Table.AddedBelow, BaseHeader.Set).
 //
 // Crash promise: whatever call the machine stops at, opening gives the state
 // before or after the interrupted Sync, and the next Sync continues from there.

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	logMagic   = "mblog\x00\x00\x01"
+	logMagic   = "mblog\x00\x00\x02"
 	logHead    = 64
 	recHead    = 32
 	recTail    = 16

@@ -112,5 +112,8 @@ func applyOps(t *Table, payload []byte) (what string) {
 	if t.Len() != int(s.messages) {
 		return "counts other messages than there are"
 	}
+	if t.set != s.set || t.added != s.added {
+		return "names other messages than there are"
+	}
 	return ""
 }

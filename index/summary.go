@@ -9,6 +9,8 @@ type summary struct {
 	highestModSeq             uint64
 	state                     State
 	digest                    Digest
+	set                       SetHash // of the messages, and lineage.added
+	added                     uint64
 }
 
 // summaryLen is the encoded length:
@@ -16,7 +18,8 @@ type summary struct {
 //	 0 uidvalidity u32   4 uidnext u32       8 messages u32   12 unseen u32
 //	16 deleted u32      20 bits u32 (1 racy, 2 busy)          24 highest modseq u64
 //	32 state u64 * 4    64 digest u64 * 2   80 names in the digest u64
-const summaryLen = 88
+//	88 set hash u64 * 2 104 added u64
+const summaryLen = 112
 
 func (s *summary) append(b []byte) []byte {
 	for _, v := range [...]uint32{s.uidValidity, s.uidNext, s.messages, s.unseen, s.deleted} {
@@ -31,7 +34,7 @@ func (s *summary) append(b []byte) []byte {
 	}
 	b = le.AppendUint32(b, bits)
 	for _, v := range [...]uint64{s.highestModSeq, s.state.A, s.state.B, s.state.C, s.state.D,
-		s.digest.Sum[0], s.digest.Sum[1], uint64(s.digest.N)} {
+		s.digest.Sum[0], s.digest.Sum[1], uint64(s.digest.N), s.set[0], s.set[1], s.added} {
 		b = le.AppendUint64(b, v)
 	}
 	return b
@@ -45,6 +48,7 @@ func (s *summary) decode(c *cursor) {
 	s.state = State{A: c.uint64(), B: c.uint64(), C: c.uint64(), D: c.uint64(), Racy: bits&1 != 0, Busy: bits&2 != 0}
 	s.digest.Sum[0], s.digest.Sum[1] = c.uint64(), c.uint64()
 	s.digest.N = int(c.uint64())
+	s.set[0], s.set[1], s.added = c.uint64(), c.uint64(), c.uint64()
 }
 
 // take copies the table's numbers.
@@ -52,4 +56,5 @@ func (s *summary) take(t *Table) {
 	unseen, deleted := t.counts()
 	s.uidValidity, s.uidNext, s.highestModSeq = t.UIDValidity, t.UIDNext, t.HighestModSeq
 	s.messages, s.unseen, s.deleted = uint32(t.Len()), uint32(unseen), uint32(deleted)
+	s.set, s.added = t.set, t.added
 }

@@ -138,6 +138,7 @@ func (b *Base) rebuild(src Source, before State) (Changes, error) {
 		return Changes{}, err
 	}
 	b.table = t
+	t.seal(b.id)
 	b.sum.take(t)
 	b.sum.state, b.sum.digest = s.State, s.Digest
 	return s.Changes, b.save(t)

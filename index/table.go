@@ -19,6 +19,7 @@ type Table struct {
 	keywords []uint32 // nil: all are 0
 	modseq   []uint64
 	vanished []Vanished
+	lineage
 
 	slots []uint64 // hash table over keys: hash>>32<<32 | row+1; nil: not built
 	mask  uint64
@@ -196,6 +197,9 @@ func (t *Table) add(r *row) {
 	t.uid = append(t.uid, r.uid)
 	t.keys = append(t.keys, r.key...)
 	t.off = append(t.off, uint32(len(t.keys)))
+	if t.kept {
+		t.lineageAdd(r.uid, r.key)
+	}
 	t.flags = append(t.flags, r.flags)
 	t.dir = append(t.dir, r.dir)
 	t.modseq = append(t.modseq, r.modseq)
@@ -223,7 +227,11 @@ func (t *Table) remove(rows []int32, modseq uint64) {
 	}
 	for _, r := range rows {
 		t.vanished = append(t.vanished, Vanished{t.uid[r], modseq})
+		if t.kept {
+			t.lineageRemove(int(r))
+		}
 	}
+	t.trimLost()
 	at := int(rows[0]) // next row to write
 	end := t.off[at]
 	for i, next := at, 0; i < t.Len(); i++ {
@@ -323,5 +331,8 @@ func (t *Table) check(yield func(what string) bool) {
 		if _, there := t.Row(v.UID); there && !yield("vanished message is still there") {
 			return
 		}
+	}
+	if t.kept {
+		t.checkLineage(yield)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/klauspost/compress/zstd"
@@ -27,16 +28,23 @@ type Writer struct {
 	err     error
 }
 
-const flushAt = 1 << 20
+const (
+	flushAt = 1 << 20
+
+	// tempAge is what no writer takes between two writes.
+	tempAge = 10 * time.Minute
+)
 
 // Create writes file name anew, atomically: sections are what fn writes. The
 // old file stays until the new one is on disk, and on an error for good.
-// One open, one write per MiB, two fsyncs, one rename.
+// Of several processes that do so at a time the last one wins, whole. What
+// killed ones left beside the file goes after tempAge.
+// One open, one write per MiB, two fsyncs, one rename, one listing.
 func Create(fs fsys.FS, name string, h Header, fn func(w *Writer) error) (err error) {
 	if len(h.Kind) > 8 || len(h.Meta) > MaxMeta {
 		return fmt.Errorf("blockfile: %s: kind or meta too long", name)
 	}
-	tmp := name + ".tmp"
+	tmp := fsys.TempName(name)
 	f, err := fs.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
@@ -79,7 +87,9 @@ func Create(fs fsys.FS, name string, h Header, fn func(w *Writer) error) (err er
 	if err = fs.Rename(tmp, name); err != nil {
 		return err
 	}
-	return fs.SyncDir(filepath.Dir(name))
+	dir := filepath.Dir(name)
+	fsys.RemoveTemps(fs, dir, tempAge) // best effort: they are in nobody's way
+	return fs.SyncDir(dir)
 }
 
 // Append adds a segment to the file that r has open; fn writes its sections,

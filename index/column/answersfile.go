@@ -54,7 +54,8 @@ func (s *set) meta() []byte {
 	b := le.AppendUint64(nil, s.id)
 	b = append(b, byte(s.compat))
 	b = le.AppendUint32(b, s.uidNext)
-	return le.AppendUint32(b, uint32(s.messages))
+	b = le.AppendUint32(b, uint32(s.messages))
+	return appendSetHash(b, s.hash)
 }
 
 func (m *mailbox) closeAnswers() {

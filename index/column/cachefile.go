@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cespare/xxhash/v2"
-
 	"mailbench/index"
 	"mailbench/index/blockfile"
 	mailsort "mailbench/sort"
@@ -16,52 +14,55 @@ import (
 const (
 	cacheKind   = "column"
 	answersKind = "answers"
-	version     = 1
+	version     = 2
 )
 
 // The header page's meta of both files: the index's id, the compat, and, in
 // the cache, the key of the hashes; in the answers, the set of messages.
 //
 //	cache    id u64, compat u8, key u64 * 2
-//	answers  id u64, compat u8, uidnext u32, messages u32
-const (
-	cacheMeta   = 25
-	answersMeta = 17
-)
+//	answers  id u64, compat u8, uidnext u32, messages u32, set hash u64 * 2
+const cacheMeta = 25
 
 var le = binary.LittleEndian
 
 // state is part "state" of a segment with rows: every message below uidNext
-// that was there had a row, the last row's key hashed to lastKey, and these
-// UIDs could not be read.
+// that was there had a row, and these UIDs could not be read. set names the
+// messages of all rows, added all messages below uidNext that the index ever
+// had (index.BaseHeader.Added): an index for which it is another gave these
+// UIDs to others.
 //
-//	uidnext varint, hash u64, absent UIDs (runs)
+//	uidnext varint, added u64, set hash u64 * 2, absent UIDs (runs)
 type state struct {
 	uidNext uint32
-	lastKey uint64
+	added   uint64
+	set     index.SetHash
 	absent  []uint32
 }
 
 func (s *state) encode() []byte {
 	b := appendUint(nil, uint64(s.uidNext))
-	b = le.AppendUint64(b, s.lastKey)
+	b = le.AppendUint64(b, s.added)
+	b = appendSetHash(b, s.set)
 	return appendRuns(b, s.absent)
 }
 
 func (s *state) decode(b []byte, absent int) bool {
 	c := cursor{b: b}
 	s.uidNext = uint32(c.uint())
-	k := c.bytes(8)
+	k := c.bytes(24)
 	if c.bad {
 		return false
 	}
-	s.lastKey = le.Uint64(k)
+	s.added, s.set = le.Uint64(k), index.SetHash{le.Uint64(k[8:]), le.Uint64(k[16:])}
 	var ok bool
 	s.absent, ok = decodeRuns(nil, c.b[c.off:], absent)
 	return ok
 }
 
-func keyHash(key []byte) uint64 { return xxhash.Sum64(key) }
+func appendSetHash(b []byte, h index.SetHash) []byte {
+	return le.AppendUint64(le.AppendUint64(b, h[0]), h[1])
+}
 
 func newKey() hashKey {
 	var b [16]byte

@@ -52,7 +52,7 @@ func (m *mailbox) compact() error {
 	var pruned *store
 	var parts []part
 	var pruneErr error
-	s := state{uidNext: st.state.uidNext, lastKey: st.state.lastKey}
+	s := state{uidNext: st.state.uidNext, added: st.state.added}
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		pruned, parts, pruneErr = st.prune(live)
@@ -72,14 +72,8 @@ func (m *mailbox) compact() error {
 	if err := errors.Join(err, pruneErr); err != nil {
 		return err
 	}
-	if n := len(live); n > 0 {
-		last := st.cols.uid[live[n-1]]
-		row, ok := t.Row(last)
-		if !ok {
-			return corrupt("uid")
-		}
-		s.lastKey = keyHash(t.Key(row))
-	}
+	// Its rows are the table's below uidNext.
+	s.set = h.Set.Minus(t.SetFrom(s.uidNext))
 	for _, u := range st.state.absent {
 		if _, ok := slices.BinarySearch(pruned.cols.uid, u); ok {
 			s.absent = append(s.absent, u)

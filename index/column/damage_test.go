@@ -432,7 +432,6 @@ func TestOlderIndex_newerCache(t *testing.T) {
 		name, b, _ := strings.Cut(x, "\x00")
 		writeFile(t, filepath.Join(dir, name), []byte(b))
 	}
-	os.Remove(filepath.Join(dir, AnswersFile)) // the one thing that cannot tell: see Answers in the package comment
 	mb = openBox(t, dir, fast, f, index.Options{})
 	defer mb.Close()
 	mb.Sync()

@@ -95,17 +95,16 @@ func (m *mailbox) identity(h *index.BaseHeader) identity {
 	return identity{h.ID, h.UIDValidity, m.compat}
 }
 
-// A set names a set of messages of one index. UIDs are never used again, so a
-// set with the same next UID has got nothing and with the same number of
-// messages has lost nothing.
+// A set names a set of messages of one index: UIDs and names.
 type set struct {
 	identity
 	uidNext  uint32
 	messages int
+	hash     index.SetHash
 }
 
 func (m *mailbox) set(h *index.BaseHeader) set {
-	return set{m.identity(h), h.UIDNext, h.Messages}
+	return set{m.identity(h), h.UIDNext, h.Messages, h.Set}
 }
 
 func (m *mailbox) stored() bool { return m.cfg.Options.Answers != "computed" }

@@ -37,8 +37,9 @@
 //	from to cc dispfrom dispto     number per row, with .str and .place
 //	arrival size   INTERNALDATE and RFC822.SIZE, zigzag of the difference
 //	env env.idx env.irt            whole envelopes (see envRows)
-//	state          UIDNEXT that the rows go up to, hash of the last row's name,
-//	               UIDs that could not be read
+//	state          UIDNEXT that the rows go up to, which messages they are and
+//	               which others the index had below it, UIDs that could not be
+//	               read (type state)
 //
 //	  7      6    5     4      3      2      1       0
 //	+------+----+------+-------+-------+-------+-------+-------+
@@ -63,24 +64,24 @@
 // I6. The index is on disk before a row of it is in the cache, so after a
 // crash the cache never knows more than the index; if it does (the index came
 // from a backup) it is not used.
+// I7. Rows are used only for an index that agrees with the cache on the hash
+// over (UID, name) of all messages below the state's UIDNEXT that it ever had
+// (index.Table.AddedBelow). So an index that came from a backup and then gave
+// the same UIDs to other messages gets a new cache. Without a look at the table
+// only if the hash of the set of rows is that of the index's set.
 //
 // # Answers
 //
-// One set of messages of one index is named by UIDNEXT and the number of
-// messages (type set): UIDs are not used again, so equal UIDNEXT means that
-// nothing came, and then an equal number that nothing went. Answers are true
-// of the set in the header page and of no other. Parts: uid (runs), and for
+// One set of messages of one index is named by UIDNEXT, the number of messages
+// and the index's 128-bit hash over UIDs and names (type set, index.SetHash).
+// Answers are true of the set in the header page and of no other, whatever way
+// the index came to it. Parts: uid (runs), and for
 // each answer that was asked for t.ALGORITHM and t.ALGORITHM.k (rows and
 // numbers of children in preorder) or s.KEYS (a permutation). THREAD stores
 // the orders by date and by subject with its own. When mail comes or goes the
 // answers are computed again from the columns, which takes a tenth of a second
 // for 370,000 messages, and the file (4 bytes per message) is written anew;
 // growing trees in place was not worth its risk.
-//
-// One thing cannot be told: an index that was put back from a backup, that then
-// gave the same UIDs to other messages, until UIDNEXT and the number of
-// messages are again those of the answers. The cache holds a hash of its last
-// row's name against that; whoever restores an index removes the answers.
 //
 // # In process
 //

@@ -67,7 +67,7 @@ func (m *mailbox) ready() (*store, *view, error) {
 			return nil, nil, err
 		}
 	}
-	if st.state.uidNext == h.UIDNext && st.rows == h.Messages {
+	if st.state.uidNext == h.UIDNext && st.state.set == h.Set && st.rows == h.Messages {
 		m.view = view{set: s, n: st.rows}
 		return st, &m.view, nil
 	}
@@ -106,6 +106,12 @@ func (m *mailbox) ready() (*store, *view, error) {
 // cannot be this table's.
 func match(st *store, t *index.Table) (live []int32, fresh int, ok bool) {
 	uids, c := t.UIDs(), st.cols.uid
+	if st.rows > 0 {
+		// I7: the same UIDs, and the same messages.
+		if added, ok := t.AddedBelow(st.state.uidNext); !ok || added != st.state.added {
+			return nil, 0, false
+		}
+	}
 	fresh = len(uids)
 	live = make([]int32, 0, len(uids))
 	k := 0
@@ -122,9 +128,6 @@ func match(st *store, t *index.Table) (live []int32, fresh int, ok bool) {
 		}
 		live = append(live, int32(k))
 		k++
-	}
-	if fresh > 0 && len(c) > 0 && uids[fresh-1] == c[len(c)-1] && keyHash(t.Key(fresh-1)) != st.state.lastKey {
-		return nil, 0, false
 	}
 	return live, fresh, true
 }
@@ -187,13 +190,13 @@ func (m *mailbox) fill(st *store, h *index.BaseHeader, t *index.Table, fresh int
 	if err := b.finish(uids); err != nil {
 		return err
 	}
-	s := state{uidNext: h.UIDNext, lastKey: keyHash(t.Key(t.Len() - 1))}
+	s := state{uidNext: h.UIDNext, added: h.Added, set: st.state.set.Plus(t.SetFrom(uids[0]))}
 	for i, u := range uids {
 		if st.cols.ctl[b.from+i]&ctlAbsent != 0 {
 			s.absent = append(s.absent, u)
 		}
 	}
-	st.state.uidNext, st.state.lastKey = s.uidNext, s.lastKey
+	st.state.uidNext, st.state.added, st.state.set = s.uidNext, s.added, s.set
 	st.state.absent = append(st.state.absent, s.absent...)
 	st.retried = true
 	m.publishing(st, h, func() []part {
