@@ -21,7 +21,7 @@ var tempSeq atomic.Uint64
 // into 64 KiB. After an error the old file is untouched, except when the last
 // fsync of the directory failed: then either may be found after a crash.
 func WriteFileAtomic(fs FS, name string, write func(w io.Writer) error) (err error) {
-	temp := fmt.Sprintf("%s%s%d-%d", name, tempMark, os.Getpid(), tempSeq.Add(1))
+	temp := TempName(name)
 	f, err := fs.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
@@ -55,7 +55,13 @@ func WriteFileAtomic(fs FS, name string, write func(w io.Writer) error) (err err
 	return fs.SyncDir(filepath.Dir(name)) // should it fail, the deferred Remove finds no temporary
 }
 
-// IsTemp reports whether a file name is one of WriteFileAtomic's temporaries.
+// TempName makes a name beside name for what will be renamed to it: one that
+// no other writer uses, in this process or another.
+func TempName(name string) string {
+	return fmt.Sprintf("%s%s%d-%d", name, tempMark, os.Getpid(), tempSeq.Add(1))
+}
+
+// IsTemp reports whether a file name is one that TempName made.
 func IsTemp(name string) bool {
 	_, tail, ok := strings.Cut(filepath.Base(name), tempMark)
 	return ok && tail != "" && strings.Trim(tail, "0123456789-") == ""
