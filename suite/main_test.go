@@ -42,8 +42,12 @@ func BenchmarkSelectAgain(b *testing.B) { run(b, (*Runner).SelectAgain) }
 func BenchmarkResync(b *testing.B)      { run(b, (*Runner).Resync) }
 func BenchmarkThreadFirst(b *testing.B) { run(b, (*Runner).ThreadFirst) }
 func BenchmarkThreadAgain(b *testing.B) { run(b, (*Runner).ThreadAgain) }
+func BenchmarkSortDate(b *testing.B)    { run(b, (*Runner).SortDate) }
 func BenchmarkSortSubject(b *testing.B) { run(b, (*Runner).SortSubject) }
 func BenchmarkCompact(b *testing.B)     { run(b, (*Runner).Compact) }
+func BenchmarkSort(b *testing.B)        { run(b, (*Runner).Sort) }
+func BenchmarkThread(b *testing.B)      { run(b, (*Runner).Thread) }
+func BenchmarkHeaderScan(b *testing.B)  { run(b, (*Runner).HeaderScan) }
 func BenchmarkFloor(b *testing.B)       { run(b, (*Runner).Floor) }
 
 // diskDir makes a directory on a file system with a device below it, removed

@@ -1,0 +1,100 @@
+//go:build linux
+
+package suite
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"mailbench/corpus"
+)
+
+// userMaildir writes a maildir as a mail server leaves it: with files of its
+// own beside the mail and a folder below.
+func userMaildir(t *testing.T, dir string) string {
+	t.Helper()
+	path := filepath.Join(dir, "Mail")
+	spec, err := corpus.Parse("synthetic:60,seed=3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := corpus.WriteMaildir(t.Context(), path, spec, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := corpus.WriteMaildir(t.Context(), filepath.Join(path, ".Sent"), spec, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"dovecot.index.log", "dovecot-keywords", "subscriptions", "tmp/1.half.written"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(path, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(path, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path
+}
+
+// stats is all that stat tells of a tree but the access times of directories,
+// which are opened to be listed.
+func stats(t *testing.T, root string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		var st unix.Stat_t
+		if err := unix.Lstat(path, &st); err != nil {
+			return err
+		}
+		if d.IsDir() {
+			st.Atim = unix.Timespec{}
+		}
+		out[path] = fmt.Sprintf("%+v", st)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestUserMail_isNeverTouched runs every row on a user's maildir and compares
+// all that stat tells of it before and after.
+func TestUserMail_isNeverTouched(t *testing.T) {
+	dir := diskDir(t)
+	mail := userMaildir(t, dir)
+	before := stats(t, mail)
+	args := []string{"-corpus=Mail", "-designs=column,scan", "-metrics=all"}
+	if !testing.Short() {
+		args = append(args, "-rows=all")
+	}
+	got := benchmarkEnv(t, []string{freshEnv + "=1"}, dir, ".", args...)
+	if got.code != 0 || len(lines(got.out, "Benchmark")) < 40 {
+		t.Fatalf("exit code %d:\n%s%s", got.code, got.out, got.errs)
+	}
+	for _, line := range lines(got.out, "# skipped") {
+		if !strings.Contains(line, "cold needs -drop-caches") {
+			t.Errorf("a maildir with other files in it: %s", line)
+		}
+	}
+	after := stats(t, mail)
+	for path, was := range before {
+		if after[path] != was {
+			t.Errorf("%s was\n%s, is\n%s", path, was, after[path])
+		}
+	}
+	if len(after) != len(before) {
+		t.Errorf("%d files and directories, were %d", len(after), len(before))
+	}
+	if left := leftovers(t, dir); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
+	}
+}
