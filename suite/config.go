@@ -13,6 +13,7 @@ import (
 	"mailbench/index"
 	"mailbench/index/designs"
 	"mailbench/internal/temp"
+	"mailbench/internal/tempdir"
 )
 
 // Config says what is measured. The zero value is the default run.
@@ -37,8 +38,9 @@ type Runner struct {
 
 	opened  *fixture
 	openErr error
-	index   string // this run's own directory below cfg.IndexDir
-	scratch string // and below cfg.Scratch
+	index   string         // this run's own directory below cfg.IndexDir
+	scratch string         // and below cfg.Scratch
+	places  []*tempdir.Dir // both
 
 	forks     bool   // this process can start itself anew (Main ran)
 	inherited string // index files that the parent process made

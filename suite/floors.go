@@ -13,9 +13,6 @@ import (
 // a temperature.
 func dirFloor(op string, mails temp.State) func(*Runner, *fixture) (*job, error) {
 	return func(_ *Runner, f *fixture) (*job, error) {
-		if f.kind != "maildir" {
-			return nil, skip("this floor is a maildir's, and the corpus is of kind %s", f.kind)
-		}
 		dir := floor.Maildir(f.path)
 		var w floor.Work
 		j := &job{op: "floor-" + op, messages: f.messages, mails: mails, files: f.files, readsAll: op == "headers"}

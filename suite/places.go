@@ -9,6 +9,7 @@ import (
 	"mailbench/corpus"
 	"mailbench/corpus/source"
 	"mailbench/internal/temp"
+	"mailbench/internal/tempdir"
 )
 
 // makePlaces makes a directory for this run alone in the place of the index
@@ -28,7 +29,10 @@ func (r *Runner) makePlaces() error {
 		}
 		err := os.MkdirAll(p.dir, 0o755)
 		if err == nil {
-			*p.mine, err = os.MkdirTemp(p.dir, "run-")
+			var d *tempdir.Dir // what a killed run left there goes first
+			if d, err = tempdir.Make(p.dir, "run-"); err == nil {
+				r.places, *p.mine = append(r.places, d), d.Path
+			}
 		}
 		if err != nil {
 			return fmt.Errorf("%s: cannot write there: %w", p.flag, err)
@@ -61,10 +65,9 @@ func (r *Runner) cleanup() {
 }
 
 func (r *Runner) removePlaces() (err error) {
-	for _, dir := range []string{r.index, r.scratch} {
-		if dir != "" {
-			err = errors.Join(err, os.RemoveAll(dir))
-		}
+	for _, d := range r.places {
+		err = errors.Join(err, d.Remove())
 	}
+	r.places = nil
 	return err
 }

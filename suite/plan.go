@@ -121,24 +121,9 @@ func (r *Runner) planCorpus() (*planned, error) {
 	return m, nil
 }
 
-func (row Row) value(key string) string {
-	for _, p := range row.Params {
-		if p.Key == key {
-			return p.Value
-		}
-	}
-	return ""
-}
-
-// clones reports whether the row needs a mailbox that it may change.
-func (row Row) clones() bool {
-	return row.Bench == "Resync" || row.Bench == "Compact" || row.value("delta") != "" && row.value("delta") != "none"
-}
-
 func (r *Runner) planSkip(row Row, mail *planned) string {
-	floor := row.Bench == "Floor" && row.value("mails") != ""
-	if (row.clones() || floor || row.value("search") == "undeleted") && mail.kind != "maildir" {
-		return "it needs a maildir, and the corpus is of kind " + mail.kind
+	if why := row.unfitFor(mail.kind); why != "" {
+		return why
 	}
 	switch row.value("mails") {
 	case "cold":

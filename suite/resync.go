@@ -112,7 +112,6 @@ type changing struct {
 	src   index.Source
 	st    *stage
 	delta *delta
-	files *temp.Set
 }
 
 func (r *Runner) changing(f *fixture, d index.Design, name string, o index.Options, prime func(index.Mailbox) error) (*changing, error) {

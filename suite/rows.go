@@ -26,6 +26,39 @@ func (r Row) Name() string {
 	return "Benchmark" + r.Bench + "/" + joinParams(r.Params)
 }
 
+// value is the row's on that axis, "" where it has none.
+func (r Row) value(key string) string {
+	for _, p := range r.Params {
+		if p.Key == key {
+			return p.Value
+		}
+	}
+	return ""
+}
+
+// clones reports whether the row needs a mailbox that it may change.
+func (r Row) clones() bool {
+	return r.Bench == "Resync" || r.Bench == "Compact" || r.value("delta") != "" && r.value("delta") != "none"
+}
+
+// unfitFor says why the row cannot be measured on mail of that kind, or "".
+func (r Row) unfitFor(kind string) string {
+	mails := r.value("mails")
+	switch {
+	case kind == "maildir":
+		return ""
+	case r.clones():
+		return "a change of the mailbox needs a maildir, and the corpus is of kind " + kind
+	case r.value("search") == "undeleted":
+		return "the truth about deleted mail is read from a maildir's names, and the corpus is of kind " + kind
+	case r.Bench == "Floor" && mails != "":
+		return "this floor is a maildir's, and the corpus is of kind " + kind
+	case mails == temp.NoData.String() || mails == temp.Cold.String():
+		return "a mailbox in one file is mapped or decompressed while it is open: its data stays in memory"
+	}
+	return ""
+}
+
 // Rows lists every row of the runner's designs, default ones and others, in
 // the order in which they run.
 func (r *Runner) Rows() []Row {

@@ -52,6 +52,9 @@ func (r *Runner) bench(b *testing.B, name string) {
 }
 
 func (r *Runner) runRow(b *testing.B, f *fixture, row Row) {
+	if why := row.unfitFor(f.kind); why != "" {
+		r.giveUp(b, row, &errSkip{why})
+	}
 	j, err := row.prepare(r, f)
 	if err == nil {
 		if why := j.unfit(r.memory, r.cfg.DropCaches); why != "" {
