@@ -262,6 +262,9 @@ func TestSkipped_withReason(t *testing.T) {
 		{"mail larger than memory", "SelectFirst", []string{memoryEnv + "=100000"}, []string{"-corpus=synthetic:50", "-designs=scan"}, []string{
 			"SelectFirst/design=scan/mails=warm/index=none: ",
 		}, 1},
+		{"one file", "SelectFirst", nil, []string{"-corpus=" + oneMbox(t, dir), "-designs=scan"}, []string{
+			"SelectFirst/design=scan/mails=nodata/index=none: a mailbox in one file is mapped or decompressed",
+		}, 1},
 		{"no maildir", "Resync", nil, []string{"-corpus=" + oneMbox(t, dir), "-designs=scan"}, []string{
 			"Resync/design=scan/delta=none/mails=warm/index=warm: a change of the mailbox needs a maildir",
 			"Resync/design=scan/delta=deliver/mails=warm/index=warm: a change of the mailbox needs a maildir",

@@ -83,7 +83,7 @@ func TestPlan(t *testing.T) {
 		t.Errorf("plan of all rows:\n%s", all)
 	}
 	mbox := boxes(t, dir)[1].path
-	if got := must(t, "plan", "-corpus", mbox); !strings.Contains(got, "4 messages") || !strings.Contains(got, "skipped: it needs a maildir") {
+	if got := must(t, "plan", "-corpus", mbox); !strings.Contains(got, "4 messages") || !strings.Contains(got, "skipped: a change of the mailbox needs a maildir") {
 		t.Errorf("plan of an mbox:\n%s", got)
 	}
 	t.Setenv("MAILBENCH_CORPUS", "synthetic:77")
