@@ -74,7 +74,7 @@ func Open(path string, o Options) (*File, error) {
 	}
 	defer in.Close() // a mapping outlives it
 	f := &File{path: path, o: o, info: info}
-	packing, err := sniff(in)
+	packing, empty, err := sniff(in)
 	if err != nil {
 		return nil, fmt.Errorf("mbox: %w", err)
 	}
@@ -82,6 +82,10 @@ func Open(path string, o Options) (*File, error) {
 		m, err := in.Map()
 		if err != nil {
 			return nil, fmt.Errorf("mbox: %w", err)
+		}
+		if len(m.Data) == 0 && !empty {
+			m.Close()
+			return nil, fmt.Errorf("mbox: open %s: has content and no size: copy it to a file first", path)
 		}
 		f.data, f.release, f.mapped = m.Data, m.Close, true
 		return f, nil

@@ -43,3 +43,14 @@ func TestOpen_leavesNoTrace(t *testing.T) {
 		}
 	}
 }
+
+// Files of /proc have content and a size of 0: no empty mailbox.
+func TestOpen_contentWithoutSize(t *testing.T) {
+	if b, err := os.ReadFile("/proc/self/status"); err != nil || len(b) == 0 {
+		t.Skip("no /proc here")
+	}
+	if f, err := Open("/proc/self/status", Options{}); err == nil {
+		f.Close()
+		t.Error("taken for an empty mbox")
+	}
+}

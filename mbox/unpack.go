@@ -52,25 +52,26 @@ func (e *DamageError) Unwrap() error { return e.Err }
 // it is whole.
 var errTrailing = errors.New("garbage after the end of the stream")
 
-// sniff looks at the magic number: names lie.
-func sniff(in fsys.File) (packing, error) {
+// sniff looks at the magic number: names lie. empty: there is no first byte,
+// whatever the size says.
+func sniff(in fsys.File) (p packing, empty bool, err error) {
 	var head [6]byte
 	n, err := in.ReadAt(head[:], 0)
 	if err != nil && err != io.EOF {
-		return plain, err
+		return plain, false, err
 	}
 	b := head[:n]
 	switch {
 	case bytes.HasPrefix(b, []byte{0x1f, 0x8b}): // RFC 1952 section 2.3.1
-		return gzipped, nil
+		return gzipped, false, nil
 	case bytes.HasPrefix(b, []byte{0x28, 0xb5, 0x2f, 0xfd}): // RFC 8878 section 3.1.1
-		return zstandard, nil
+		return zstandard, false, nil
 	case n >= 4 && b[0]&0xf0 == 0x50 && bytes.Equal(b[1:4], []byte{0x2a, 0x4d, 0x18}): // skippable frame, section 3.1.2
-		return zstandard, nil
+		return zstandard, false, nil
 	case bytes.HasPrefix(b, []byte("BZh")), bytes.HasPrefix(b, []byte("\xfd7zXZ\x00")):
-		return plain, fmt.Errorf("open %s: compressed with bzip2 or xz: only gzip and zstd are read", in.Name())
+		return plain, false, fmt.Errorf("open %s: compressed with bzip2 or xz: only gzip and zstd are read", in.Name())
 	}
-	return plain, nil
+	return plain, n == 0, nil
 }
 
 // unpack decompresses in. Damage is noted in f; errors are those of the disk

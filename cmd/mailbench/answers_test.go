@@ -139,3 +139,17 @@ func TestSelect_uidlist(t *testing.T) {
 		t.Errorf("thread with adopted UIDs: %q", got)
 	}
 }
+
+// TestUIDList_unusable holds that UIDs the user asked for are never silently
+// others: what is named must be a uidlist.
+func TestUIDList_unusable(t *testing.T) {
+	dir := home(t)
+	md := boxes(t, dir)[0].path
+	prose := filepath.Join(dir, "prose")
+	writeFile(t, prose, []byte("no uidlist\n"))
+	for _, name := range []string{dir, prose, filepath.Join(dir, "none-such")} {
+		if r := mailbench(t, "select", "-uidlist", name, md); r.code != 2 || !strings.Contains(r.stderr, name) || r.stdout != "" {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}

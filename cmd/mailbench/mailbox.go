@@ -12,6 +12,7 @@ import (
 	"mailbench/corpus/source"
 	"mailbench/index"
 	"mailbench/index/designs"
+	"mailbench/internal/tempdir"
 	"mailbench/mbox"
 )
 
@@ -33,7 +34,7 @@ type mailbox struct {
 	src  index.Source
 	mb   index.Mailbox
 	dir  string
-	temp bool // dir goes when the mailbox is closed
+	temp *tempdir.Dir // of dir, when that goes with the mailbox; nil: dir stays
 }
 
 // onlyPath returns the command's one argument.
@@ -111,9 +112,11 @@ func (m *mailbox) pickDir(flag, path, design string, keep bool) (err error) {
 		if err != nil {
 			return err
 		}
-		m.temp = true
-		m.dir, err = os.MkdirTemp(base, "index-")
-		return err
+		if m.temp, err = tempdir.Make(base, "index-"); err != nil {
+			return err
+		}
+		m.dir = m.temp.Path
+		return nil
 	}
 	return os.MkdirAll(m.dir, 0o755)
 }
@@ -141,11 +144,31 @@ func indexOptions(c *cli.Context) (o index.Options, err error) {
 		o.Compat = index.CompatDovecot
 	}
 	if o.UIDList = c.String("uidlist"); o.UIDList != "" && o.UIDList != "none" {
-		if _, serr := os.Stat(o.UIDList); serr != nil {
-			err = errors.Join(err, fmt.Errorf("-uidlist: %w", serr))
+		if uerr := usableUIDList(o.UIDList); uerr != nil {
+			err = errors.Join(err, fmt.Errorf("-uidlist: %w", uerr))
 		}
 	}
 	return o, err
+}
+
+// usableUIDList tells why no UIDs can be adopted from the file that the user
+// named. (A bad one in a maildir is passed over: its UIDs are lost.)
+func usableUIDList(name string) error {
+	st, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	if !st.Mode().IsRegular() {
+		return fmt.Errorf("%s: not a regular file", name)
+	}
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	if _, err := index.ParseUIDList(b); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
 }
 
 func oneOf(c *cli.Context, name string, values ...string) (string, error) {
@@ -165,8 +188,8 @@ func (m *mailbox) Close() error {
 		errs = append(errs, m.mb.Close())
 	}
 	errs = append(errs, m.src.Close())
-	if m.temp {
-		errs = append(errs, os.RemoveAll(m.dir))
+	if m.temp != nil {
+		errs = append(errs, m.temp.Remove())
 	}
 	return errors.Join(errs...)
 }

@@ -18,7 +18,7 @@ import (
 // floors gives each folder its floor in the tower: a package imports only
 // from floors below its own. The longest matching folder counts.
 var floors = map[string]int{
-	"internal/fsys": 0, "internal/rfc5322": 0, "internal/decimal": 0, "maildir": 1, "mbox": 1,
+	"internal/fsys": 0, "internal/rfc5322": 0, "internal/decimal": 0, "internal/tempdir": 0, "maildir": 1, "mbox": 1,
 	"sort": 2, "thread": 3,
 	"index/blockfile": 4, "index": 5, "index/scan": 6, "index/column": 6, "index/designs": 7,
 	"corpus/source": 6, "corpus/stat": 7, "internal/explain": 7, "index/indextest": 8,

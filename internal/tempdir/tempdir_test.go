@@ -1,0 +1,139 @@
+package tempdir
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+const childEnv = "MAILBENCH_TEST_TEMPDIR"
+
+// TestMain is also the process that is killed: it makes a directory, tells
+// its name, and waits.
+func TestMain(m *testing.M) {
+	if base := os.Getenv(childEnv); base != "" {
+		d, err := Make(base, "run-")
+		if err != nil {
+			os.Exit(3)
+		}
+		os.Stdout.WriteString(d.Path + "\n")
+		os.Stdin.Read(make([]byte, 1))
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// What a killed process left goes, what a living one holds stays, and so does
+// what only looks alike.
+func TestMakeRemovesWhatTheKilledLeft(t *testing.T) {
+	base := t.TempDir()
+	own := []string{"run-", "run-mine", "run-12x", "index-123"}
+	for _, name := range own {
+		if err := os.Mkdir(filepath.Join(base, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(base, "run-77"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	start := func() (string, *exec.Cmd) {
+		c := exec.Command(os.Args[0])
+		c.Env = append(os.Environ(), childEnv+"="+base)
+		out, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.StdinPipe(); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		line, err := bufio.NewReader(out).ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		return line[:len(line)-1], c
+	}
+	dead, c1 := start()
+	alive, c2 := start()
+	defer func() { c2.Process.Kill(); c2.Wait() }()
+	if err := os.WriteFile(filepath.Join(dead, "big"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c1.Process.Kill()
+	c1.Wait()
+	d, err := Make(base, "run-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.hold != nil && exists(dead) {
+		t.Errorf("%s is left", dead)
+	}
+	for _, path := range []string{alive, d.Path, filepath.Join(base, "run-77")} {
+		if !exists(path) {
+			t.Errorf("%s has gone", path)
+		}
+	}
+	for _, name := range own {
+		if !exists(filepath.Join(base, name)) {
+			t.Errorf("%s has gone", name)
+		}
+	}
+	if err := d.Remove(); err != nil || exists(d.Path) || d.Remove() != nil {
+		t.Errorf("%s: %v", d.Path, err)
+	}
+}
+
+// Nobody loses a directory because others make theirs.
+func TestMakeAtOnce(t *testing.T) {
+	base := t.TempDir()
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 50 {
+				d, err := Make(base, "run-")
+				if err == nil {
+					err = os.WriteFile(filepath.Join(d.Path, "f"), nil, 0o600)
+				}
+				if err == nil {
+					err = d.Remove()
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if left, err := os.ReadDir(base); err != nil || len(left) > 0 {
+		t.Errorf("left: %v %v", left, err)
+	}
+}
+
+// A directory may be made in one that is held: a run's children work in its
+// directory.
+func TestMakeBelowAnother(t *testing.T) {
+	d, err := Make(t.TempDir(), "run-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	below, err := Make(d.Path, "run-")
+	if err != nil || filepath.Dir(below.Path) != d.Path {
+		t.Fatal(below, err)
+	}
+	if err := d.Remove(); err != nil || exists(d.Path) {
+		t.Error(err)
+	}
+	if err := below.Remove(); err != nil {
+		t.Error(err)
+	}
+}
