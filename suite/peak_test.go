@@ -10,6 +10,9 @@ import (
 // TestPeaks holds that -metrics all shows the peak memory of the rows that it
 // is asked of, from a process of its own, and that nothing else does.
 func TestPeaks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("two runs of a dozen rows")
+	}
 	dir := diskDir(t)
 	const rows = "(SelectFirst|SelectAgain|ThreadFirst|ThreadAgain)/design=column"
 	for _, metrics := range []string{"all", "default"} {
