@@ -148,7 +148,7 @@ func TestUIDList_unusable(t *testing.T) {
 	prose := filepath.Join(dir, "prose")
 	writeFile(t, prose, []byte("no uidlist\n"))
 	for _, name := range []string{dir, prose, filepath.Join(dir, "none-such")} {
-		if r := mailbench(t, "select", "-uidlist", name, md); r.code != 2 || !strings.Contains(r.stderr, name) || r.stdout != "" {
+		if r := mailbench(t, "select", "-uidlist", name, md); r.code != 2 || !strings.Contains(r.errs, name) || r.out != "" {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}

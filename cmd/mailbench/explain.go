@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
@@ -66,7 +68,7 @@ func explainAll(c *cli.Context, m *mailbox, want map[uint32]bool, o explain.Opti
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false) // addresses stay readable
 	all := len(want) == 0
-	var bad error
+	var bad, unread error
 	err := m.mb.Messages(func(msg index.Message) bool {
 		e := entries[msg.Key]
 		if !all && !want[msg.UID] || e == nil { // nil: expunged since the sync
@@ -74,13 +76,17 @@ func explainAll(c *cli.Context, m *mailbox, want map[uint32]bool, o explain.Opti
 		}
 		delete(want, msg.UID)
 		x, err := explain.Explain(m.src, e, msg, keywordNames(msg.Keywords, words), o)
-		if err == nil {
-			err = enc.Encode(x)
+		if err != nil {
+			if !errors.Is(err, fs.ErrNotExist) { // else expunged since the listing
+				fmt.Fprintf(c.App.ErrWriter, "mailbench: uid %d: %v\n", msg.UID, err)
+				unread = errors.New("explain: messages that cannot be read were left out")
+			}
+			return true
 		}
-		bad = err
-		return err == nil
+		bad = enc.Encode(x)
+		return bad == nil
 	})
-	if err = cmp.Or(err, bad, w.Flush()); err != nil {
+	if err = cmp.Or(err, bad, w.Flush(), unread); err != nil {
 		return err
 	}
 	for uid := range want {

@@ -306,3 +306,22 @@ func maildirs(t *testing.T, dir string) []string {
 	}
 	return out
 }
+
+// TestExplain_oneUnreadable holds that one message that cannot be read does
+// not silence the others.
+func TestExplain_oneUnreadable(t *testing.T) {
+	dir := home(t)
+	md := filepath.Join(dir, "md")
+	mkdir(t, filepath.Join(md, "cur"))
+	for _, n := range []string{"1.a:2,", "2.b:2,", "3.c:2,"} {
+		writeFile(t, filepath.Join(md, "cur", n), []byte("Subject: s\n\n"))
+	}
+	// Nobody, not even root, may read 3 GiB of a message.
+	if err := os.Truncate(filepath.Join(md, "cur", "2.b:2,"), 3<<30); err != nil {
+		t.Skip("no sparse files here: ", err)
+	}
+	got := mailbench(t, "explain", md)
+	if got.code != 2 || strings.Count(got.out, "\n") != 2 || !strings.Contains(got.errs, "2.b") {
+		t.Errorf("%+v", got)
+	}
+}
