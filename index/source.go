@@ -131,6 +131,33 @@ type IndexOrderer interface {
 	OrderIndex(dst []int32, entries []Entry) []int32
 }
 
+// A Seeder is a Glancer that can tell what an empty index needs of a first
+// listing, in the order in which new mail gets its UIDs, without an Entry for
+// each message.
+type Seeder interface {
+	Glancer
+	// Seed is called after Glance with the same Listing and is valid until
+	// that is used again. ok false: use Fill and Order.
+	Seed(l *Listing) (s Seed, ok bool)
+}
+
+// A Seed is messages in the order of their UIDs, each key once. Row may be
+// called from several goroutines.
+type Seed interface {
+	Len() int
+	KeyLen(i int) int
+	Row(i int) (key string, flags Flags, dir uint8, keywords uint32)
+}
+
+// A Namer is a Source that can make the Entry of a message from what an index
+// keeps of it, without a listing. What it makes must do for ReadHeader,
+// ReadMessage and Stat: where the message has changed its name they look for it.
+type Namer interface {
+	// NameEntry fills e and appends what its strings point to to buf[:0]: e is
+	// valid until buf is used again. It may be called from several goroutines.
+	NameEntry(e *Entry, key []byte, flags Flags, dir uint8, keywords uint32, buf []byte) []byte
+}
+
 // Search selects messages: what an IMAP search key before THREAD or SORT selects.
 type Search struct {
 	Kind string   // "" or "all", "undeleted", "recent" (the 1,000 highest UIDs), "uids"

@@ -181,5 +181,18 @@ func (b *Base) Locate(src Source) (missing int, err error) {
 	return b.track.Locate(src)
 }
 
+// Naming is Tracker.Naming, with the table loaded first.
+func (b *Base) Naming(src Source) error {
+	if _, err := b.Table(); err != nil {
+		return err
+	}
+	return b.track.Naming(src)
+}
+
+// EntryInto is Tracker.EntryInto: Naming first.
+func (b *Base) EntryInto(row int, e *Entry, buf []byte) (*Entry, []byte) {
+	return b.track.EntryInto(row, e, buf)
+}
+
 // Entry is Tracker.Entry: Locate first.
 func (b *Base) Entry(row int) *Entry { return b.track.Entry(row) }

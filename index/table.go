@@ -2,7 +2,9 @@ package index
 
 import (
 	"hash/maphash"
+	"runtime"
 	"slices"
+	"sync"
 )
 
 // Table is the rows of a mailbox in memory, ascending by UID.
@@ -187,6 +189,46 @@ type row struct {
 	dir      uint8
 	keywords uint32
 	modseq   uint64
+}
+
+// sow fills an empty table, which has no history, from UIDNext on. O(n): what a
+// seed says of neighbours lies far apart in memory, so it is read by several.
+func (t *Table) sow(seed Seed) {
+	n := seed.Len()
+	t.uid, t.off = make([]uint32, n), make([]uint32, n+1)
+	t.flags, t.dir, t.modseq = make([]Flags, n), make([]uint8, n), make([]uint64, n)
+	end := uint32(0)
+	for i := range n {
+		t.uid[i], t.modseq[i] = t.UIDNext+uint32(i), 1
+		end += uint32(seed.KeyLen(i))
+		t.off[i+1] = end
+	}
+	t.UIDNext += uint32(n)
+	t.keys = make([]byte, end)
+	workers := runtime.GOMAXPROCS(0)
+	if n < 4096 {
+		workers = 1
+	}
+	keywords := make([][]row, workers) // rare: few messages have any
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for i := n * w / workers; i < n*(w+1)/workers; i++ {
+				key, flags, dir, kw := seed.Row(i)
+				copy(t.keys[t.off[i]:t.off[i+1]], key)
+				t.flags[i], t.dir[i] = flags&allFlags, dir
+				if kw != 0 {
+					keywords[w] = append(keywords[w], row{uid: uint32(i), keywords: kw})
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for _, rows := range keywords {
+		for _, r := range rows {
+			t.setKeywords(int(r.uid), r.keywords)
+		}
+	}
 }
 
 // add appends a row; its UID is above all others.

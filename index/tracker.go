@@ -21,6 +21,7 @@ type Tracker struct {
 	fresh bool // list and rec.entryOf belong to table
 
 	glanced Glancer // its Fill completes list; nil: list is complete
+	namer   Namer   // EntryInto asks it
 }
 
 // glance lists src, leaving out what Glancer.Fill can do later.
@@ -170,7 +171,12 @@ func (k *Tracker) lookAgain(src Source) (same bool, err error) {
 
 // first is the first Scan of an adopted or empty table, which then has no history.
 func (k *Tracker) first(src Source, before State) (Scanned, error) {
-	if err := k.relist(src); err != nil {
+	if s, ok := src.(Seeder); ok && k.table.Len() == 0 {
+		if done, err := k.sow(src, s); done || err != nil {
+			before.Busy = false
+			return Scanned{Changes: Changes{Added: k.table.Len(), Scanned: true, Rebuilt: true}, State: before, Digest: k.list.Digest}, err
+		}
+	} else if err := k.relist(src); err != nil {
 		return Scanned{}, err
 	}
 	known := k.rec.match(&k.list)
@@ -193,6 +199,31 @@ func (k *Tracker) first(src Source, before State) (Scanned, error) {
 	return Scanned{Changes: Changes{Added: t.Len(), Scanned: true, Rebuilt: true}, State: before, Digest: k.list.Digest}, nil
 }
 
+// sow fills the empty table from what src hands over in order. When that cannot
+// be done, done is false and the listing complete.
+func (k *Tracker) sow(src Source, s Seeder) (done bool, err error) {
+	if err := k.glance(src); err != nil {
+		return false, err
+	}
+	seed, ok := s.Seed(&k.list)
+	if !ok {
+		k.fill()
+		return false, nil
+	}
+	t := k.table
+	if uint64(t.UIDNext)+uint64(seed.Len()) > math.MaxUint32 {
+		return false, errNoUIDs
+	}
+	t.sow(seed)
+	d := &k.rec.delta
+	d.reset()
+	d.Added = slices.Grow(d.Added, t.Len())
+	for i := range t.Len() {
+		d.Added = append(d.Added, int32(i))
+	}
+	return true, nil
+}
+
 // Locate makes sure that a listing belongs to the table, listing src if need
 // be, and returns the number of rows without an entry: messages that have gone
 // since the last Scan. Entry works after it.
@@ -213,6 +244,29 @@ func (k *Tracker) Locate(src Source) (missing int, err error) {
 		}
 	}
 	return missing, nil
+}
+
+// Naming makes EntryInto work: with a Namer nothing has to be listed for it, else
+// it is Locate.
+func (k *Tracker) Naming(src Source) error {
+	k.namer = nil
+	if n, ok := src.(Namer); ok && !k.fresh {
+		k.namer = n
+		return nil
+	}
+	_, err := k.Locate(src)
+	return err
+}
+
+// EntryInto is the source's entry of a row, nil if it has none: a listed one, or
+// one that a Namer makes in e and buf. The buffer to use next comes back. Naming
+// first; then it may be called from several goroutines.
+func (k *Tracker) EntryInto(row int, e *Entry, buf []byte) (*Entry, []byte) {
+	if k.namer == nil {
+		return k.Entry(row), buf
+	}
+	t := k.table
+	return e, k.namer.NameEntry(e, t.Key(row), t.flags[row], t.dir[row], t.Keywords(row), buf)
 }
 
 // Entry is the source's entry of a row, nil if it has none. Valid until the

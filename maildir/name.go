@@ -231,6 +231,32 @@ func decimal(s string) int64 {
 	return v
 }
 
+// AppendFile appends the name that a message with these flags most likely has
+// in dir: its base name, and flags as the standard wants them written. In new/
+// there is no info part without flags. A name with unknown letters or in another
+// order is not found by it.
+func AppendFile(b []byte, base string, dir Dir, f Flags, keywords uint32, o Options) []byte {
+	b = append(b, base...)
+	if dir == New && f == 0 && keywords == 0 {
+		return b
+	}
+	b = append(b, o.separator(), '2', ',')
+	b = f.appendTo(b)
+	return appendKeywords(b, keywords)
+}
+
+func appendKeywords(b []byte, keywords uint32) []byte {
+	for i := range 26 {
+		if keywords>>i&1 != 0 {
+			b = append(b, 'a'+byte(i))
+		}
+	}
+	return b
+}
+
+// Sizes returns what ,S= and ,W= of a base name claim, as in Name.
+func Sizes(base string) (size, vsize int64) { return sizes(base) }
+
 // File is the inverse of Parse: Parse(n.File(o), o) is n for every n that Parse
 // returned. Letters come sorted and once, which is how the standard wants them
 // written; of a doubled info part only the one that counts remains. A name
@@ -255,11 +281,7 @@ func (n Name) File(o Options) string {
 		b = n.Flags.appendTo(b)
 		b = append(b, letters...)
 	}
-	for i := range 26 {
-		if n.Keywords>>i&1 != 0 {
-			b = append(b, 'a'+byte(i))
-		}
-	}
+	b = appendKeywords(b, n.Keywords)
 	if comma {
 		b = append(append(b, ','), rest...)
 	}

@@ -1,6 +1,8 @@
 package maildir
 
 import (
+	"cmp"
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -27,7 +29,8 @@ func (k orderKey) pack() uint64 {
 
 type sortItem struct {
 	key uint64
-	at  int32
+	at  uint32
+	n   uint32 // the caller's
 }
 
 const (
@@ -50,20 +53,24 @@ func SortBase(entries []Entry) {
 // that base returns: SortBase without anything being moved.
 func OrderBase(dst []int32, n int, base func(i int) string) []int32 {
 	for _, it := range sortItems(n, base) {
-		dst = append(dst, it.at)
+		dst = append(dst, int32(it.at))
 	}
 	return dst
 }
 
 // sortItems sorts 0 to n-1 by their base names.
 func sortItems(n int, base func(i int) string) []sortItem {
-	items, other := make([]sortItem, n), make([]sortItem, n)
-	var differ uint64
+	items := make([]sortItem, n)
 	for i := range n {
-		key := keyOf(base(i)).pack()
-		items[i] = sortItem{key, int32(i)}
-		differ |= key ^ items[0].key
+		items[i] = sortItem{key: keyOf(base(i)).pack(), at: uint32(i)}
 	}
+	return sortPacked(items, func(at uint32) string { return base(int(at)) })
+}
+
+// sortPacked sorts items whose keys are packed and whose at ascends; base gives
+// the name at a place.
+func sortPacked(items []sortItem, base func(at uint32) string) []sortItem {
+	n := len(items)
 	if n < digits { // the counters would cost more than the sort
 		slices.SortFunc(items, func(a, b sortItem) int {
 			switch {
@@ -72,10 +79,14 @@ func sortItems(n int, base func(i int) string) []sortItem {
 			case a.key > b.key:
 				return 1
 			}
-			return int(a.at - b.at)
+			return cmp.Compare(a.at, b.at)
 		})
 	} else {
-		items = radix(items, other, differ)
+		var differ uint64
+		for i := range items {
+			differ |= items[i].key ^ items[0].key
+		}
+		items = radix(items, make([]sortItem, n), differ)
 	}
 	for from := 0; from < n; {
 		to := from + 1
@@ -84,7 +95,7 @@ func sortItems(n int, base func(i int) string) []sortItem {
 		}
 		if to-from > 1 {
 			slices.SortStableFunc(items[from:to], func(a, b sortItem) int {
-				return Compare(base(int(a.at)), base(int(b.at)))
+				return Compare(base(a.at), base(b.at))
 			})
 		}
 		from = to
@@ -124,15 +135,16 @@ func radix(from, to []sortItem, differ uint64) []sortItem {
 // permute puts entries[items[i].at] at i by following cycles: each entry moves
 // once and nothing is allocated. It uses up items.
 func permute(entries []Entry, items []sortItem) {
+	const done = math.MaxUint32
 	for start := range items {
-		if items[start].at < 0 || int(items[start].at) == start {
+		if items[start].at == done || int(items[start].at) == start {
 			continue
 		}
 		first := entries[start]
 		at := start
 		for {
 			next := int(items[at].at)
-			items[at].at = -1
+			items[at].at = done
 			if next == start {
 				entries[at] = first
 				break

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+	"unsafe"
 
 	"mailbench/index"
 	"mailbench/maildir"
@@ -95,6 +96,38 @@ func (s *Maildir) Fill(l *index.Listing) {
 	for i := range scan.Skipped {
 		l.Problems = append(l.Problems, scan.Skipped[i])
 	}
+}
+
+// Seed gives the names after Glance in the order of Order.
+func (s *Maildir) Seed(l *index.Listing) (index.Seed, bool) {
+	o, ok := l.Private.(*maildir.Scan).Ordered()
+	return seed{o}, ok
+}
+
+// seed is maildir.Ordered in index's types.
+type seed struct{ o maildir.Ordered }
+
+func (s seed) Len() int         { return s.o.Len() }
+func (s seed) KeyLen(i int) int { return s.o.BaseLen(i) }
+
+func (s seed) Row(i int) (key string, flags index.Flags, dir uint8, keywords uint32) {
+	key, d, f, k := s.o.At(i)
+	return key, index.Flags(f), uint8(d), k
+}
+
+// NameEntry guesses the file name from base name, flags and keywords. A message
+// whose name has something else in it, or has changed, is not found by it and
+// looked for as any other that was renamed: by one listing for all of them.
+func (s *Maildir) NameEntry(e *index.Entry, key []byte, flags index.Flags, dir uint8, keywords uint32, buf []byte) []byte {
+	n := len(key)
+	buf = slices.Grow(buf[:0], n+40) // separator, 2, comma and 32 letters: it does not move
+	buf = append(buf, key...)
+	base := unsafe.String(unsafe.SliceData(buf), n)
+	buf = maildir.AppendFile(buf[:0], base, maildir.Dir(dir), maildir.Flags(flags), keywords, s.o)
+	*e = index.Entry{Key: base, File: unsafe.String(unsafe.SliceData(buf), len(buf)), Folder: index.Folder(dir), Dir: dir,
+		Flags: flags, Keywords: keywords, Off: -1, Ref: -1}
+	e.Size, e.VSize = maildir.Sizes(base)
+	return buf
 }
 
 // Order sorts by base name as Dovecot does: seconds, microseconds, the rest.

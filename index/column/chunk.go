@@ -71,6 +71,9 @@ type chunk struct {
 	size    []int64
 
 	buf, key, scratch []byte
+
+	entry index.Entry // made by a Namer, in name
+	name  []byte
 }
 
 // newChunk makes room for what rows mails mostly have, so that a chunk's

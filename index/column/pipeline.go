@@ -18,7 +18,7 @@ const slowRead = 150 * time.Microsecond
 // and those ready behind it, unless somebody is at it. Memory is bounded by
 // the number of chunks, two per reader. workers 0 starts 2*GOMAXPROCS readers
 // and adds more, up to index.MaxReaders, while reads are slow.
-func readAll(r *reader, n, workers int, entry func(i int) *index.Entry, merge func(*chunk) error) error {
+func readAll(r *reader, n, workers int, entry entryFunc, merge func(*chunk) error) error {
 	if n == 0 {
 		return nil
 	}
@@ -44,11 +44,15 @@ func readAll(r *reader, n, workers int, entry func(i int) *index.Entry, merge fu
 	return q.err
 }
 
+// entryFunc gives the entry of message i, nil if it has gone, in e and buf or
+// elsewhere, and the buffer to use next. It is called from several goroutines.
+type entryFunc func(i int, e *index.Entry, buf []byte) (*index.Entry, []byte)
+
 type queue struct {
 	n, rows int // messages, and how many make a chunk
 	chunks  int
 	r       *reader
-	entry   func(int) *index.Entry
+	entry   entryFunc
 	merge   func(*chunk) error
 	free    chan *chunk
 	adapt   bool
@@ -133,7 +137,9 @@ func (q *queue) fail(err error) {
 func (q *queue) read(c *chunk, seq int) error {
 	c.reset(seq)
 	for i := seq * q.rows; i < min((seq+1)*q.rows, q.n); i++ {
-		if err := q.r.read(c, q.entry(i)); err != nil {
+		var e *index.Entry
+		e, c.name = q.entry(i, &c.entry, c.name)
+		if err := q.r.read(c, e); err != nil {
 			return err
 		}
 	}

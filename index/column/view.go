@@ -140,17 +140,18 @@ func (m *mailbox) retry(st *store, h *index.BaseHeader) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := m.base.Locate(m.cfg.Source); err != nil {
+	if err := m.base.Naming(m.cfg.Source); err != nil {
 		return nil, err
 	}
-	var buf []byte
+	var buf, name []byte
+	var entry index.Entry
 	for _, u := range st.state.absent {
 		row, ok := t.Row(u)
 		if !ok {
 			continue
 		}
-		e := m.base.Entry(row)
-		if e == nil {
+		var e *index.Entry
+		if e, name = m.base.EntryInto(row, &entry, name); e == nil {
 			continue
 		}
 		if buf, err = m.cfg.Source.ReadHeader(e, buf); err == nil {
@@ -173,7 +174,7 @@ func (m *mailbox) fill(st *store, h *index.BaseHeader, t *index.Table, fresh int
 		w.address, w.envelope = st.covers(addressKeys[0].name), st.covers("env")
 		w.arrival, w.size = st.covers("arrival"), st.covers("size")
 	}
-	if _, err := m.base.Locate(m.cfg.Source); err != nil {
+	if err := m.base.Naming(m.cfg.Source); err != nil {
 		return err
 	}
 	n := t.Len() - fresh
@@ -182,7 +183,9 @@ func (m *mailbox) fill(st *store, h *index.BaseHeader, t *index.Table, fresh int
 		return err
 	}
 	r := &reader{src: m.cfg.Source, want: w, compat: m.compat, key: st.key}
-	err = readAll(r, n, m.cfg.Options.Workers, func(i int) *index.Entry { return m.base.Entry(fresh + i) }, b.merge)
+	err = readAll(r, n, m.cfg.Options.Workers, func(i int, e *index.Entry, buf []byte) (*index.Entry, []byte) {
+		return m.base.EntryInto(fresh+i, e, buf)
+	}, b.merge)
 	if err != nil {
 		return err
 	}
@@ -230,7 +233,7 @@ func (m *mailbox) need(st *store, v *view, w wants) error {
 	if t.Len() != v.n {
 		return errors.New("column: the index has other messages than the cache was made ready for")
 	}
-	if _, err := m.base.Locate(m.cfg.Source); err != nil {
+	if err := m.base.Naming(m.cfg.Source); err != nil {
 		return err
 	}
 	message := make([]int32, st.rows) // by row: message+1
@@ -242,11 +245,11 @@ func (m *mailbox) need(st *store, v *view, w wants) error {
 		return err
 	}
 	r := &reader{src: m.cfg.Source, want: w, compat: m.compat, key: st.key}
-	err = readAll(r, st.rows, m.cfg.Options.Workers, func(i int) *index.Entry {
+	err = readAll(r, st.rows, m.cfg.Options.Workers, func(i int, e *index.Entry, buf []byte) (*index.Entry, []byte) {
 		if message[i] == 0 {
-			return nil
+			return nil, buf
 		}
-		return m.base.Entry(int(message[i] - 1))
+		return m.base.EntryInto(int(message[i]-1), e, buf)
 	}, b.merge)
 	if err != nil {
 		m.drop()
