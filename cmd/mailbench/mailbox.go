@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -203,7 +204,27 @@ func withMailbox(c *cli.Context, keep bool, fn func(*mailbox) error) error {
 	return onMailbox(c, path, keep, fn)
 }
 
+// onMailbox opens, syncs, runs fn and closes. fn asks the index before it
+// prints. An index that another process changes meanwhile is opened again, and
+// so is, once, one that was found damaged: it has been put aside then and is
+// built anew.
 func onMailbox(c *cli.Context, path string, keep bool, fn func(*mailbox) error) error {
+	const patience = 10
+	damaged := false
+	for try := 1; ; try++ {
+		err := openedMailbox(c, path, keep, fn)
+		switch {
+		case errors.Is(err, index.ErrStale) && try < patience:
+			time.Sleep(time.Duration(try) * 10 * time.Millisecond)
+		case errors.Is(err, index.ErrCorrupt) && !damaged:
+			damaged = true
+		default:
+			return err
+		}
+	}
+}
+
+func openedMailbox(c *cli.Context, path string, keep bool, fn func(*mailbox) error) error {
 	m, err := openMailbox(c, path, keep)
 	if err != nil {
 		return err
