@@ -2,6 +2,7 @@ package index
 
 import (
 	"errors"
+	"math"
 	"runtime"
 	"strconv"
 	"sync"
@@ -34,6 +35,13 @@ func writeBase(fsy FS, name string, id, generation uint64, sum *summary, t *Tabl
 			return e.encode(dst, min(keyBlock, n-i*keyBlock), func(k int) []byte { return t.Key(i*keyBlock + k) })
 		})
 		if err != nil {
+			return err
+		}
+		var lens []byte
+		for i := 0; i < n; i += keyBlock {
+			lens = appendUvarint(lens, uint64(t.off[min(i+keyBlock, n)]-t.off[i]))
+		}
+		if err = w.Raw("keylen", n, lens); err != nil {
 			return err
 		}
 		err = numbers("uid", func(dst []byte, from, to int) []byte {
@@ -222,48 +230,65 @@ func loadKeys(r *blockfile.Reader, t *Table, n int) error {
 	if err != nil {
 		return err
 	}
-	type part struct {
-		arena []byte
-		off   []uint32
-		err   error
+	bytes, err := keyBytes(r, b.Blocks())
+	if err != nil {
+		return err
 	}
-	parts := make([]part, b.Blocks())
-	workers := min(runtime.GOMAXPROCS(0), len(parts))
+	t.keys, t.off = make([]byte, bytes[len(bytes)-1]), make([]uint32, n+1)
+	bad := make([]error, b.Blocks())
+	workers := min(runtime.GOMAXPROCS(0), len(bad))
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() {
 			var d keyDecoder
 			var buf []byte
-			for i := w; i < len(parts); i += workers {
-				p := &parts[i]
-				if buf, p.err = b.Block(i, buf[:0]); p.err != nil {
-					return
+			for i := w; i < len(bad); i += workers {
+				var err error
+				if buf, err = b.Block(i, buf[:0]); err == nil {
+					err = d.place(t, buf, i*keyBlock, bytes[i], bytes[i+1])
 				}
-				p.arena, p.off, p.err = d.decode(buf, make([]byte, 0, 6*len(buf)), make([]uint32, 0, min(n, keyBlock)))
+				bad[i] = err
 			}
 		})
 	}
 	wg.Wait()
-	total := 0
-	for i := range parts {
-		if parts[i].err != nil {
-			if errors.Is(parts[i].err, errKeys) {
-				return &CorruptError{File: r.Name(), What: "block " + strconv.Itoa(i) + " of the names"}
-			}
-			return parts[i].err
+	for i, err := range bad {
+		if errors.Is(err, errKeys) {
+			return &CorruptError{File: r.Name(), What: "block " + strconv.Itoa(i) + " of the names"}
 		}
-		total += len(parts[i].arena)
-	}
-	t.keys, t.off = make([]byte, 0, total), make([]uint32, 1, n+1)
-	for i := range parts {
-		at := uint32(len(t.keys))
-		t.keys = append(t.keys, parts[i].arena...)
-		for _, o := range parts[i].off {
-			t.off = append(t.off, at+o)
+		if err != nil {
+			return err
 		}
 	}
-	if len(t.off) != n+1 {
+	if n > 0 && t.off[n] != bytes[len(bytes)-1] {
 		return &CorruptError{File: r.Name(), What: "other number of names than of messages"}
 	}
 	return nil
+}
+
+// keyBytes reads section "keylen": where the names of each block begin, and
+// where all of them end.
+func keyBytes(r *blockfile.Reader, blocks int) ([]uint32, error) {
+	bad := &CorruptError{File: r.Name(), What: "lengths of the names"}
+	s := r.Section("keylen")
+	if s == nil {
+		return nil, bad
+	}
+	raw, err := s.Bytes()
+	if err != nil {
+		return nil, err
+	}
+	c := cursor{b: raw}
+	at := make([]uint32, 1, blocks+1)
+	for range blocks {
+		v := uint64(at[len(at)-1]) + c.uvarint()
+		if c.bad || v > math.MaxUint32 {
+			return nil, bad
+		}
+		at = append(at, uint32(v))
+	}
+	if c.off != len(raw) {
+		return nil, bad
+	}
+	return at, nil
 }

@@ -29,6 +29,7 @@
 //
 //	key       names, 16,384 to a block: patterns, and columns of the numbers in
 //	          them (seconds, microseconds, process, S=, W=), see keyEncoder
+//	keylen    bytes of the names in each of these blocks, uvarint, raw
 //	uid       uvarint differences, from 0 in each block of 65,536 rows
 //	flags     a byte: flags (bits 0-5), folder (6-7: cur, new, none)
 //	keywords  uvarint; the section is missing when all are 0

@@ -15,7 +15,26 @@ type keyDecoder struct {
 	ids     []byte
 	plane   []byte
 	next    []int // per template: rows used
+	off     []uint32
 	scratch *huff0.Scratch
+}
+
+// place decodes block b into the keys of t from row first on, which have the
+// bytes from from to to.
+func (d *keyDecoder) place(t *Table, b []byte, first int, from, to uint32) error {
+	n := min(keyBlock, len(t.off)-1-first)
+	arena, off, err := d.decode(b, t.keys[from:from:to], d.off[:0])
+	d.off = off
+	if err != nil || len(off) != n || len(arena) != int(to-from) {
+		return errKeys
+	}
+	if len(arena) > 0 && &arena[0] != &t.keys[from] { // longer than it said, for a while
+		return errKeys
+	}
+	for i, end := range off {
+		t.off[first+i+1] = from + end
+	}
+	return nil
 }
 
 // decode appends the keys of block b to arena, and to off the end of each.

@@ -227,6 +227,20 @@ func (r *Reader) relocate(e *Entry, try func(dir Dir, file string) error) error 
 	if base == "" {
 		base, _ = cut(e.File, r.opt.separator())
 	}
+	// Two places are worth a try before a listing: under the bare name, as
+	// some programs leave mail in cur/, and in cur/ with no flags yet, where a
+	// message of new/ has gone.
+	if base != e.File || e.Dir != Cur {
+		if err := try(Cur, base); !notExist(err) {
+			return r.pathError("open", Cur, base, err)
+		}
+	}
+	if e.Dir == New {
+		file := string(AppendFile(nil, base, Cur, 0, 0, r.opt))
+		if err := try(Cur, file); !notExist(err) {
+			return r.pathError("open", Cur, file, err)
+		}
+	}
 	start := time.Now()
 	p := r.places.Load()
 	for tries := 0; ; tries++ {

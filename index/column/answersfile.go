@@ -201,7 +201,5 @@ func (m *mailbox) save(h *index.BaseHeader, uid []uint32, secs []section) {
 		}
 	}
 	m.closeAnswers()
-	if err != nil {
-		m.lost = err
-	}
+	m.lost = err
 }

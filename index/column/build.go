@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
+	"unsafe"
 
 	mailsort "mailbench/sort"
 	"mailbench/thread"
@@ -262,12 +263,8 @@ func (b *builder) parts() []part {
 		dict(&b.subject, s.subject.name)
 		add("subject", n, st.subject)
 		add("date", n, st.date)
-		raw := make([]byte, 0, 16*len(b.hash))
-		for _, h := range b.hash {
-			raw = binary.LittleEndian.AppendUint64(raw, h[0])
-			raw = binary.LittleEndian.AppendUint64(raw, h[1])
-		}
-		add("hash", len(b.hash), raw)
+		add("hash", len(b.hash), hashBytes(b.hash))
+		b.hash = nil
 	}
 	if b.want.address {
 		for i := range s.address {
@@ -285,6 +282,20 @@ func (b *builder) parts() []part {
 		parts = append(parts, b.env.parts(n)...)
 	}
 	return parts
+}
+
+// hashBytes turns hashes into bytes where they are: they are little endian
+// there, too, or are made so, and not used again.
+func hashBytes(h []idHash) []byte {
+	if len(h) == 0 {
+		return nil
+	}
+	for i := range h {
+		for k, v := range h[i] {
+			binary.LittleEndian.PutUint64((*[8]byte)(unsafe.Pointer(&h[i][k]))[:], v)
+		}
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&h[0])), 16*len(h))
 }
 
 // takeFew takes the collected rows, after looking up their ids among those of

@@ -85,6 +85,7 @@ func (m *mailbox) compact() error {
 	if err != nil {
 		return err
 	}
+	m.lostCache = nil
 	pruned.identity, pruned.state, pruned.retried = st.identity, s, true
 	m.drop()
 	if err := pruned.reopen(m.fs, m.cachePath); err != nil {

@@ -29,7 +29,6 @@ func (m *mailbox) Sort(crit []mailsort.Criterion, s index.Search) ([]uint32, err
 // are forgotten, and the query runs again on a cache made from the mail. A
 // damaged index is the caller's to rebuild.
 func (m *mailbox) healing(query func() error) error {
-	m.lost, m.lostCache = nil, nil
 	err := query()
 	if errors.Is(err, index.ErrCorrupt) && m.base.Damage() == nil {
 		h := m.base.Header()
@@ -105,10 +104,14 @@ func (m *mailbox) thread(alg thread.Alg, s index.Search) error {
 	return nil
 }
 
-// settle turns the forest of cache rows into one of messages, in memory of its
-// own.
+// settle turns the forest of cache rows into one of messages, and leaves the
+// memory to it: it is kept, and what asks next gets it.
 func (m *mailbox) settle(v *view, st *store) index.Answer {
-	a := index.Answer{Forest: thread.Forest{Row: slices.Clone(m.forest.Row), Kids: slices.Clone(m.forest.Kids)}}
+	a := index.Answer{Forest: m.forest}
+	m.forest = thread.Forest{}
+	if st.rows >= manyRows {
+		m.threads = thread.Scratch{} // 60 bytes per row that the orders can use
+	}
 	if v.live == nil {
 		a.UID = slices.Clone(st.cols.uid)
 		return a

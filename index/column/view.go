@@ -2,6 +2,7 @@ package column
 
 import (
 	"errors"
+	"runtime"
 	"slices"
 
 	"mailbench/index"
@@ -84,9 +85,10 @@ func (m *mailbox) ready() (*store, *view, error) {
 		m.st = st
 		live, fresh, _ = match(st, t)
 	}
-	if fresh < t.Len() {
+	n := t.Len()
+	if fresh < n {
 		first := int32(st.rows)
-		if err := m.fill(st, &h, t, fresh); err != nil {
+		if err := m.fill(st, &h, fresh); err != nil {
 			m.drop()
 			return nil, nil, err
 		}
@@ -97,7 +99,7 @@ func (m *mailbox) ready() (*store, *view, error) {
 	if len(live) == st.rows {
 		live = nil
 	}
-	m.view = view{set: s, live: live, n: t.Len()}
+	m.view = view{set: s, live: live, n: n}
 	return st, &m.view, nil
 }
 
@@ -166,7 +168,11 @@ func (m *mailbox) retry(st *store, h *index.BaseHeader) (*store, error) {
 }
 
 // fill reads the messages from table row fresh on and adds them to the cache.
-func (m *mailbox) fill(st *store, h *index.BaseHeader, t *index.Table, fresh int) error {
+func (m *mailbox) fill(st *store, h *index.BaseHeader, fresh int) error {
+	t, err := m.base.Table()
+	if err != nil {
+		return err
+	}
 	w := wants{thread: true}
 	if st.rows == 0 {
 		w.address, w.envelope = m.envelopes(), m.envelopes()
@@ -190,10 +196,24 @@ func (m *mailbox) fill(st *store, h *index.BaseHeader, t *index.Table, fresh int
 		return err
 	}
 	uids := t.UIDs()[fresh:]
+	s := state{uidNext: h.UIDNext, added: h.Added, set: st.state.set.Plus(t.SetFrom(uids[0]))}
+	if n >= manyRows {
+		// The names have done their duty before numbering and threading take
+		// their memory; they load again if needed. There are few pointers to
+		// follow: a collection costs a millisecond, and without one the heap
+		// would grow to twice what it held.
+		t = nil
+		if err := m.base.Close(); err != nil {
+			return err
+		}
+		runtime.GC()
+	}
 	if err := b.finish(uids); err != nil {
 		return err
 	}
-	s := state{uidNext: h.UIDNext, added: h.Added, set: st.state.set.Plus(t.SetFrom(uids[0]))}
+	if n >= manyRows {
+		runtime.GC() // the tables of ids and strings are not needed any more either
+	}
 	for i, u := range uids {
 		if st.cols.ctl[b.from+i]&ctlAbsent != 0 {
 			s.absent = append(s.absent, u)
@@ -205,11 +225,6 @@ func (m *mailbox) fill(st *store, h *index.BaseHeader, t *index.Table, fresh int
 	m.publishing(st, h, func() []part {
 		return append(b.parts(), part{name: "state", rows: len(s.absent), b: s.encode()})
 	})
-	if n >= manyRows {
-		// The listing and the names, 300 bytes per message, have done their
-		// duty before threading takes its memory; they load again if needed.
-		return m.base.Close()
-	}
 	return nil
 }
 
