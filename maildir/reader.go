@@ -292,7 +292,7 @@ func (r *Reader) look(seen *places) (*places, error) {
 	for i := range p.scan.Entries {
 		*p.table.slot(p.scan.Entries[i].Base) = int32(i + 1)
 	}
-	p.scan.buf = nil
+	p.scan.buf, p.scan.more = nil, nil
 	r.places.Store(p)
 	return p, nil
 }

@@ -61,6 +61,7 @@ type Scan struct {
 	Skipped []Problem // hidden names are not even mentioned
 
 	buf   []byte   // for getdents64
+	more  []byte   // likewise, for large directories
 	arena [][]byte // names, each behind its length; chunks never move
 	names []chunk
 	dir   Dir // where add puts names

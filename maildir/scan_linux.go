@@ -20,18 +20,52 @@ func (s *Scan) listDir(path string) error {
 	if s.buf == nil {
 		s.buf = make([]byte, direntBuf)
 	}
+	n, err := getdents(fd, path, s.buf)
+	if err == nil && n > direntBuf/2 {
+		return s.listLarge(fd, path, n)
+	}
+	for err == nil && n > 0 {
+		s.dirents(fd, s.buf[:n])
+		n, err = getdents(fd, path, s.buf)
+	}
+	return err
+}
+
+// listLarge goes on with a directory whose first n bytes are in s.buf: one
+// goroutine reads, which is most of the work, while this one takes out names.
+func (s *Scan) listLarge(fd int, path string, n int) (err error) {
+	if len(s.more) == 0 {
+		s.more = make([]byte, direntBuf)
+	}
+	full, free := make(chan []byte, 2), make(chan []byte, 2)
+	full <- s.buf[:n]
+	free <- s.more
+	go func() {
+		defer close(full) // err is read after that
+		for b := range free {
+			if n, err = getdents(fd, path, b[:direntBuf]); n <= 0 || err != nil {
+				return
+			}
+			full <- b[:n]
+		}
+	}()
+	for b := range full {
+		s.dirents(fd, b)
+		free <- b
+	}
+	return err
+}
+
+func getdents(fd int, path string, b []byte) (int, error) {
 	for {
-		n, err := unix.Getdents(fd, s.buf)
+		n, err := unix.Getdents(fd, b)
 		if err == unix.EINTR {
 			continue
 		}
 		if err != nil {
-			return &fs.PathError{Op: "getdents64", Path: path, Err: err}
+			return 0, &fs.PathError{Op: "getdents64", Path: path, Err: err}
 		}
-		if n <= 0 {
-			return nil
-		}
-		s.dirents(fd, s.buf[:n])
+		return max(n, 0), nil
 	}
 }
 
