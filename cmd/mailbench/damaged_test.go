@@ -29,7 +29,7 @@ func TestThread_damagedIndex(t *testing.T) {
 	}
 }
 
-// TestIndex_manyAtOnce holds that commands on one index do not fail because of
+// TestIndex_manyAtOnce holds that processes on one index do not fail because of
 // each other.
 func TestIndex_manyAtOnce(t *testing.T) {
 	dir := home(t)
@@ -40,7 +40,7 @@ func TestIndex_manyAtOnce(t *testing.T) {
 		wg.Go(func() {
 			for range 5 {
 				args := [][]string{{"index", "build"}, {"thread"}, {"index", "compact"}, {"sort"}}[i%4]
-				got := mailbench(t, append(args, "-index-dir", ix, md)...)
+				got := child(t, append(args, "-index-dir", ix, md)...)
 				if got.code != 0 || i%4 == 1 && got.out != answerThread {
 					t.Errorf("%v: %+v", args, got)
 				}
