@@ -146,18 +146,32 @@ func (b *Base) FS() FS { return b.fs }
 // Table returns the rows, read on first use. O(n) then. Without an index it is
 // empty. Damage gives an error that wraps ErrCorrupt, and puts the snapshot
 // aside: the next Sync, of whoever opens the index, builds it anew.
-func (b *Base) Table() (*Table, error) {
-	if b.table != nil {
+func (b *Base) Table() (*Table, error) { return b.load(true) }
+
+// Rows is Table for those who do not need the keys, which are half of its work
+// and most of its memory: Key, Find and Message of what it returns may not be
+// called, nor anything that hashes rows.
+func (b *Base) Rows() (*Table, error) { return b.load(b.logst.records) }
+
+func (b *Base) load(keys bool) (*Table, error) {
+	if b.table != nil && (!keys || b.table.off != nil) {
 		return b.table, nil
 	}
 	if !b.exists {
 		return &Table{}, b.damage
 	}
-	t, err := loadBase(b.fs, b.base, b.id, b.generation)
+	t, err := b.table, error(nil)
+	if t == nil {
+		t, err = loadBase(b.fs, b.base, b.id, b.generation)
+	}
+	if err == nil && keys {
+		err = loadKeys(b.fs, b.base, b.id, b.generation, t)
+	}
 	if err == nil && b.logst.records {
 		err = b.replay(t)
 	}
 	if err != nil {
+		b.table = nil
 		if errors.Is(err, ErrCorrupt) {
 			b.damage = err
 			b.quarantine()

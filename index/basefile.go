@@ -111,28 +111,35 @@ func decodeBaseMeta(name string, h *blockfile.Header) (id uint64, sum summary, e
 	return id, sum, nil
 }
 
-// loadBase reads all of a base file. O(n), on all processors.
-func loadBase(fsy FS, name string, id, generation uint64) (*Table, error) {
+// openSnapshot opens the base file with that identity and generation.
+func openSnapshot(fsy FS, name string, id, generation uint64) (*blockfile.Reader, summary, error) {
 	r, err := blockfile.Open(fsy, name)
+	if err != nil {
+		return nil, summary{}, err
+	}
+	h := r.Header()
+	hid, sum, err := decodeBaseMeta(name, &h)
+	if err == nil && (hid != id || h.Generation != generation) {
+		err = ErrStale
+	}
+	if err != nil {
+		r.Close()
+		return nil, sum, err
+	}
+	return r, sum, nil
+}
+
+// loadBase reads all of a base file but the keys. O(n).
+func loadBase(fsy FS, name string, id, generation uint64) (*Table, error) {
+	r, sum, err := openSnapshot(fsy, name, id, generation)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	h := r.Header()
-	hid, sum, err := decodeBaseMeta(name, &h)
-	if err != nil {
-		return nil, err
-	}
-	if hid != id || h.Generation != generation {
-		return nil, ErrStale
-	}
 	n := int(sum.messages)
 	bad := func(what string) error { return &CorruptError{File: name, What: what} }
 	t := &Table{UIDValidity: sum.uidValidity, UIDNext: sum.uidNext, HighestModSeq: sum.highestModSeq,
 		uid: make([]uint32, 0, n), flags: make([]Flags, 0, n), dir: make([]uint8, 0, n), modseq: make([]uint64, 0, n)}
-	if err := loadKeys(r, t, n); err != nil {
-		return nil, err
-	}
 	// each decodes one number column, block by block.
 	each := func(name string, need bool, block func(c *cursor)) error {
 		s := r.Section(name)
@@ -220,8 +227,14 @@ func loadBase(fsy FS, name string, id, generation uint64) (*Table, error) {
 	return t, nil
 }
 
-// loadKeys decodes the names, blocks in parallel.
-func loadKeys(r *blockfile.Reader, t *Table, n int) error {
+// loadKeys adds the names to what loadBase has read. O(n), on all processors.
+func loadKeys(fsy FS, name string, id, generation uint64, t *Table) error {
+	r, _, err := openSnapshot(fsy, name, id, generation)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	n := t.Len()
 	s := r.Section("key")
 	if s == nil {
 		return &CorruptError{File: r.Name(), What: "section key is missing"}

@@ -133,7 +133,7 @@ func (m *mailbox) dead() (rows, bytes int64) {
 	if err != nil || st.rows == 0 || st.r == nil {
 		return 0, 0
 	}
-	t, err := m.base.Table()
+	t, err := m.table(st, &h)
 	if err != nil {
 		return 0, 0
 	}

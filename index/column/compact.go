@@ -31,12 +31,16 @@ func (m *mailbox) compact() error {
 	if !h.Exists {
 		return m.base.Damage()
 	}
-	t, err := m.base.Table()
+	st, err := m.cache(&h)
 	if err != nil {
 		return err
 	}
-	st, err := m.cache(&h)
-	if err != nil {
+	var loaded error // of the columns, while the table is read
+	var wg sync.WaitGroup
+	wg.Go(func() { loaded = st.loadAll() })
+	t, err := m.table(st, &h)
+	wg.Wait()
+	if err = errors.Join(err, loaded); err != nil {
 		return err
 	}
 	live, _, ok := match(st, t)
@@ -53,7 +57,6 @@ func (m *mailbox) compact() error {
 	var parts []part
 	var pruneErr error
 	s := state{uidNext: st.state.uidNext, added: st.state.added}
-	var wg sync.WaitGroup
 	wg.Go(func() {
 		pruned, parts, pruneErr = st.prune(live)
 		if pruneErr == nil && st.covers("env") {

@@ -170,7 +170,7 @@ func pruneText(t *text, val, keep []int32, p *piece) ([]int32, dict) {
 	for i, r := range keep {
 		out[i] = number[val[r]]
 	}
-	p.add(t.name+".str", int(count), appendStrings(nil, &a))
+	p.add(t.name+".str", int(count), appendStrings(make([]byte, 0, len(a.Data)+2*int(count)+8), &a))
 	return out, dict{base: int(count), text: a}
 }
 

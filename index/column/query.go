@@ -136,7 +136,7 @@ func (m *mailbox) selected(v *view, s index.Search) ([]int32, error) {
 		return v.live, nil
 	}
 	m.wait() // files are used by one goroutine at a time, so that a recording of them means something
-	t, err := m.base.Table()
+	t, err := m.base.Rows()
 	if err != nil {
 		return nil, err
 	}

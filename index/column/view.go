@@ -72,7 +72,7 @@ func (m *mailbox) ready() (*store, *view, error) {
 		m.view = view{set: s, n: st.rows}
 		return st, &m.view, nil
 	}
-	t, err := m.base.Table()
+	t, err := m.table(st, &h)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -101,6 +101,15 @@ func (m *mailbox) ready() (*store, *view, error) {
 	}
 	m.view = view{set: s, live: live, n: n}
 	return st, &m.view, nil
+}
+
+// table is what match compares st with: without the keys if the cache knows all
+// mail up to the index's UIDNEXT.
+func (m *mailbox) table(st *store, h *index.BaseHeader) (*index.Table, error) {
+	if st.rows > 0 && st.state.uidNext == h.UIDNext {
+		return m.base.Rows()
+	}
+	return m.base.Table()
 }
 
 // match finds the cache rows of the table's messages below st.state.uidNext;
