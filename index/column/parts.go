@@ -27,6 +27,10 @@ var partNames = [...]string{
 // blockSize of zstd parts: the window, too.
 const blockSize = 512 << 10
 
+// halveFrom is the size from which a part that is less than two blocks is cut
+// in two.
+const halveFrom = 128 << 10
+
 // plain parts gain nothing from zstd (hashes are random, dates nearly) or are
 // compressed already; they are stored as they are and mapped.
 func plain(name string) bool {
@@ -70,7 +74,11 @@ func writeParts(w *blockfile.Writer, parts []part) error {
 		if plain(p.name) || len(p.b) < 128 {
 			err = w.Raw(p.name, p.rows, p.b)
 		} else {
-			err = w.ZstdBytes(p.name, p.rows, p.b, blockSize)
+			size := blockSize
+			if len(p.b) >= halveFrom && len(p.b) < 2*blockSize {
+				size = (len(p.b) + 1) / 2 // for two processors
+			}
+			err = w.ZstdBytes(p.name, p.rows, p.b, size)
 		}
 		if err != nil {
 			return err

@@ -97,7 +97,13 @@ func (s *store) loadAll() error {
 
 func (n *store) pruneLinks(s *store, keep []int32, hash []byte, p *piece) {
 	c, from := &n.cols, &s.cols
-	c.uid, c.date, c.ctl = pick(from.uid, keep), pick(from.date, keep), pick(from.ctl, keep)
+	var text piece
+	var wg sync.WaitGroup
+	wg.Go(func() { // meanwhile
+		c.subject, n.subject.dict = pruneText(&s.subject, from.subject, keep, &text)
+		c.date = pick(from.date, keep)
+	})
+	c.uid, c.ctl = pick(from.uid, keep), pick(from.ctl, keep)
 	c.id = make([]int32, len(keep))
 	c.refOff = make([]uint32, 1, len(keep)+1)
 	c.ref = make([]int32, 0, len(from.ref))
@@ -121,8 +127,7 @@ func (n *store) pruneLinks(s *store, keep []int32, hash []byte, p *piece) {
 		c.refOff = append(c.refOff, uint32(len(c.ref)))
 	}
 	c.numIDs = len(left) / 16
-	var text piece
-	c.subject, n.subject.dict = pruneText(&s.subject, from.subject, keep, &text)
+	wg.Wait()
 	var st streams
 	c.encode(&st, 0, 0)
 	p.add("uid", n.rows, st.uid)
