@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
 	"github.com/urfave/cli/v2"
 
 	"mailbench/corpus/source"
@@ -106,7 +107,7 @@ func (m *mailbox) pickDir(flag, path, design string, keep bool) (err error) {
 		if err != nil {
 			return err
 		}
-		m.dir, err = cacheDir("index", design, strings.ReplaceAll(strings.Trim(abs, "/"), "/", "%"))
+		m.dir, err = cacheDir("index", design, indexName(abs))
 		return err
 	default:
 		base, err := cacheDir("tmp")
@@ -120,6 +121,17 @@ func (m *mailbox) pickDir(flag, path, design string, keep bool) (err error) {
 		return nil
 	}
 	return os.MkdirAll(m.dir, 0o755)
+}
+
+// indexName names the index of the mail at an absolute path: no two paths have
+// the same name, and a long one has a name that file systems take.
+func indexName(abs string) string {
+	name := strings.NewReplacer("/", "%", "%", `\%`, `\`, `\\`).Replace(strings.Trim(abs, "/"))
+	const longest = 200
+	if len(name) > longest {
+		name = fmt.Sprintf("%s%%%016x", name[:longest], xxhash.Sum64String(abs))
+	}
+	return name
 }
 
 // cacheDir makes a directory below the user's cache directory: never the

@@ -13,7 +13,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
+
+// fresh is in the names of directories that have no owner yet.
+const fresh = "new-"
 
 // A Dir is a directory of this process. Its Path must not be given to
 // processes that outlive this one.
@@ -27,13 +31,13 @@ type Dir struct {
 func Make(base, prefix string) (*Dir, error) {
 	sweep(base, prefix)
 	// It gets the name by which others find it when it has its owner.
-	fresh, err := os.MkdirTemp(base, prefix+"new-")
+	temp, err := os.MkdirTemp(base, prefix+fresh)
 	if err != nil {
 		return nil, err
 	}
-	d := &Dir{Path: filepath.Join(base, fmt.Sprintf("%s%d%s", prefix, os.Getpid(), filepath.Base(fresh)[len(prefix+"new-"):])), hold: hold(fresh)}
-	if err := os.Rename(fresh, d.Path); err != nil {
-		d.Path = fresh
+	d := &Dir{Path: filepath.Join(base, fmt.Sprintf("%s%d%s", prefix, os.Getpid(), filepath.Base(temp)[len(prefix+fresh):])), hold: hold(temp)}
+	if err := os.Rename(temp, d.Path); err != nil {
+		d.Path = temp
 		return nil, errors.Join(err, d.Remove())
 	}
 	return d, nil
@@ -56,7 +60,7 @@ func sweep(base, prefix string) {
 		return
 	}
 	for _, e := range entries {
-		if !e.IsDir() || !made(e.Name(), prefix) {
+		if !e.IsDir() || !made(e.Name(), prefix) && !(made(e.Name(), prefix+fresh) && old(e)) {
 			continue
 		}
 		path := filepath.Join(base, e.Name())
@@ -65,6 +69,13 @@ func sweep(base, prefix string) {
 			own.Close()
 		}
 	}
+}
+
+// old reports whether a directory has been fresh for longer than it takes to
+// give it an owner.
+func old(e os.DirEntry) bool {
+	st, err := e.Info()
+	return err == nil && time.Since(st.ModTime()) > time.Minute
 }
 
 // made reports whether os.MkdirTemp makes such names: never a user's own.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 )
 
 const childEnv = "MAILBENCH_TEST_TEMPDIR"
@@ -71,14 +72,28 @@ func TestMakeRemovesWhatTheKilledLeft(t *testing.T) {
 	}
 	c1.Process.Kill()
 	c1.Wait()
+	unowned := filepath.Join(base, "run-new-5")
+	young := filepath.Join(base, "run-new-6")
+	for _, name := range []string{unowned, young} {
+		if err := os.Mkdir(name, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(unowned, at, at); err != nil {
+		t.Fatal(err)
+	}
 	d, err := Make(base, "run-")
 	if err != nil {
 		t.Fatal(err)
 	}
+	if d.hold != nil && exists(unowned) {
+		t.Errorf("%s is left", unowned)
+	}
 	if d.hold != nil && exists(dead) {
 		t.Errorf("%s is left", dead)
 	}
-	for _, path := range []string{alive, d.Path, filepath.Join(base, "run-77")} {
+	for _, path := range []string{alive, d.Path, young, filepath.Join(base, "run-77")} {
 		if !exists(path) {
 			t.Errorf("%s has gone", path)
 		}
