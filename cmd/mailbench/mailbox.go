@@ -14,6 +14,7 @@ import (
 	"mailbench/corpus/source"
 	"mailbench/index"
 	"mailbench/index/designs"
+	"mailbench/internal/fsys"
 	"mailbench/internal/tempdir"
 	"mailbench/mbox"
 )
@@ -33,10 +34,11 @@ func mailboxFlags(more ...cli.Flag) []cli.Flag {
 
 // A mailbox is an opened source and its index.
 type mailbox struct {
-	src  index.Source
-	mb   index.Mailbox
-	dir  string
-	temp *tempdir.Dir // of dir, when that goes with the mailbox; nil: dir stays
+	src    index.Source
+	mb     index.Mailbox
+	dir    string
+	temp   *tempdir.Dir // of dir, when that goes with the mailbox; nil: dir stays
+	unlock func()       // nil: dir is nobody else's
 }
 
 // onlyPath returns the command's one argument.
@@ -86,6 +88,14 @@ func openMailbox(c *cli.Context, path string, keep bool) (*mailbox, error) {
 	if err := m.pickDir(c.String("index-dir"), path, d.Name(), keep); err != nil {
 		m.src.Close()
 		return nil, err
+	}
+	// One command at a time: what two of them found out about the mail would
+	// meet in the same files.
+	if m.temp == nil {
+		if m.unlock, err = fsys.LockDir(m.dir); err != nil {
+			m.src.Close()
+			return nil, err
+		}
 	}
 	if m.mb, err = d.Open(index.Config{Dir: m.dir, Source: m.src, Options: o}); err != nil {
 		return nil, errors.Join(err, m.Close())
@@ -203,6 +213,9 @@ func (m *mailbox) Close() error {
 	errs = append(errs, m.src.Close())
 	if m.temp != nil {
 		errs = append(errs, m.temp.Remove())
+	}
+	if m.unlock != nil {
+		m.unlock()
 	}
 	return errors.Join(errs...)
 }
