@@ -114,11 +114,23 @@ func (mo *model) compare(b *Base) error {
 
 func TestBaseHistory(t *testing.T) {
 	r := testRand(t)
-	for range 20 {
+	walked, filled := 0, 0
+	defer func() {
+		if walked == 0 || filled == 0 {
+			t.Errorf("%d walks, %d whole listings", walked, filled)
+		}
+	}()
+	for round := range 40 {
 		dir := t.TempDir()
 		src := newMemSource()
+		w := &walker{memSource: src, r: r}
+		from := Source(src)
+		if round%2 == 1 { // entries for new messages only
+			from = w
+		}
 		mo := &model{uids: map[string]uint32{}}
 		b := openTestBase(t, quick, dir)
+		defer func() { walked, filled = walked+w.seen, filled+w.fill }()
 		var modseq uint64
 		flagsAt := map[uint32]string{}
 		for step := range 60 {
@@ -136,7 +148,7 @@ func TestBaseHistory(t *testing.T) {
 				b = openTestBase(t, quick, dir)
 			}
 			src.racy = r.IntN(2) == 0
-			c := mustSync(t, b, src)
+			c := mustSync(t, b, from)
 			mo.sync(src)
 			if err := mo.compare(b); err != nil {
 				t.Fatalf("step %d (%s): %v", step, what, err)
@@ -170,6 +182,26 @@ func TestBaseHistory(t *testing.T) {
 				t.Fatalf("step %d: not reported as vanished: %v", step, flagsAt)
 			}
 			flagsAt, modseq = now, h.HighestModSeq
+			// Each row has its entry, however the index was brought up to date.
+			if err := b.Naming(from); err != nil {
+				t.Fatal(err)
+			}
+			for i := range tab.Len() {
+				var e Entry
+				if got, _ := b.EntryInto(i, &e, nil); got == nil || got.Key != string(tab.Key(i)) {
+					t.Fatalf("step %d: entry of row %d is %+v, want key %q", step, i, got, tab.Key(i))
+				}
+			}
+			if r.IntN(4) == 0 {
+				if missing, err := b.Locate(from); err != nil || missing > 0 {
+					t.Fatalf("step %d: %d missing, %v", step, missing, err)
+				}
+				for i := range tab.Len() {
+					if got := b.Entry(i); got == nil || got.Key != string(tab.Key(i)) {
+						t.Fatalf("step %d: entry of row %d is %+v", step, i, got)
+					}
+				}
+			}
 		}
 	}
 }

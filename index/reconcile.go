@@ -24,6 +24,8 @@ type reconciler struct {
 	entryOf []int32 // row -> entry of the listing, -1: not seen
 	gone    []int32 // rows that were not seen, ascending
 	perm    []int32 // new entries in their order
+	walked  bool    // entryOf is of new rows only, and changed says what became of the others
+	changed []row   // uid: the row
 	delta   Delta
 }
 
@@ -32,6 +34,7 @@ type reconciler struct {
 // known, duplicates of either are dropped. O(n), no allocation per message.
 func (r *reconciler) match(l *Listing) (known int) {
 	t := r.t
+	r.walked = false
 	r.entryOf = append(r.entryOf[:0], make([]int32, t.Len())...)
 	for i := range r.entryOf {
 		r.entryOf[i] = -1
@@ -118,18 +121,27 @@ func (r *reconciler) apply(l *Listing, known int, gone []int32, src Source) *Del
 	r.order(fresh, src)
 
 	modseq := t.HighestModSeq + 1
-	for row, e := range r.entryOf {
-		if e < 0 {
-			continue
-		}
-		en := &l.Entries[e]
-		if en.Flags&allFlags != t.flags[row] || en.Keywords != t.Keywords(row) {
-			t.flags[row], t.dir[row], t.modseq[row] = en.Flags&allFlags, en.Dir, modseq
-			t.setKeywords(row, en.Keywords)
+	see := func(row int, flags Flags, dir uint8, keywords uint32) {
+		if flags&allFlags != t.flags[row] || keywords != t.Keywords(row) {
+			t.flags[row], t.dir[row], t.modseq[row] = flags&allFlags, dir, modseq
+			t.setKeywords(row, keywords)
 			d.Flagged = append(d.Flagged, int32(row))
-		} else if en.Dir != t.dir[row] {
-			t.dir[row] = en.Dir
+		} else if dir != t.dir[row] {
+			t.dir[row] = dir
 			d.Moved = append(d.Moved, int32(row))
+		}
+	}
+	if r.walked {
+		for i := range r.changed {
+			c := &r.changed[i]
+			see(int(c.uid), c.flags, c.dir, c.keywords)
+		}
+	} else {
+		for row, e := range r.entryOf {
+			if e >= 0 {
+				en := &l.Entries[e]
+				see(row, en.Flags, en.Dir, en.Keywords)
+			}
 		}
 	}
 	if len(gone) > 0 {

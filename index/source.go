@@ -149,6 +149,24 @@ type Seed interface {
 	Row(i int) (key string, flags Flags, dir uint8, keywords uint32)
 }
 
+// A Walker is a Glancer that can tell what became of known messages without an
+// Entry for each.
+type Walker interface {
+	Glancer
+	// Walk calls fn for the messages of one of parts equal shares of the
+	// listing, after Glance with the same Listing. Shares may be walked at the
+	// same time. ok false: use Fill.
+	Walk(l *Listing, part, parts int, fn func(at uint32, key string, flags Flags, dir uint8, keywords uint32)) (ok bool)
+	// FillAt sets l.Entries to those at places that Walk gave.
+	FillAt(l *Listing, at []Place)
+}
+
+// A Place is where a Walker's listing has a message.
+type Place struct {
+	At  uint32
+	Dir uint8
+}
+
 // A Namer is a Source that can make the Entry of a message from what an index
 // keeps of it, without a listing. What it makes must do for ReadHeader,
 // ReadMessage and Stat: where the message has changed its name they look for it.

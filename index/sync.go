@@ -45,7 +45,6 @@ func (b *Base) sync(src Source) (Changes, error) {
 	if err != nil {
 		return Changes{}, err
 	}
-	b.track.fill()
 	s, err := b.track.update(src, before)
 	if errors.Is(err, errNoUIDs) {
 		return b.rebuild(src, before)

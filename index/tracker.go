@@ -22,11 +22,12 @@ type Tracker struct {
 
 	glanced Glancer // its Fill completes list; nil: list is complete
 	namer   Namer   // EntryInto asks it
+	part    bool    // list and rec.entryOf belong to table, but have the newest rows only
 }
 
 // glance lists src, leaving out what Glancer.Fill can do later.
 func (k *Tracker) glance(src Source) (err error) {
-	k.fresh = false
+	k.fresh, k.part = false, false
 	k.glanced, _ = src.(Glancer)
 	if k.glanced == nil {
 		return src.List(&k.list)
@@ -47,7 +48,7 @@ func (k *Tracker) fill() {
 
 // relist lists src completely.
 func (k *Tracker) relist(src Source) error {
-	k.fresh, k.glanced = false, nil
+	k.fresh, k.part, k.glanced = false, false, nil
 	return src.List(&k.list)
 }
 
@@ -60,7 +61,7 @@ type Scanned struct {
 
 // set makes t the table.
 func (k *Tracker) set(t *Table) {
-	k.table, k.rec.t, k.fresh = t, t, false
+	k.table, k.rec.t, k.fresh, k.part = t, t, false, false
 }
 
 // Adopt starts a table from a uidlist (nil: an empty one) for a first Scan.
@@ -101,7 +102,7 @@ func (k *Tracker) Scan(src Source, before State) (s Scanned, err error) {
 // update is Scan after the listing.
 func (k *Tracker) update(src Source, before State) (s Scanned, err error) {
 	k.fresh = false
-	known := k.rec.match(&k.list)
+	known := k.match(src)
 	before, gone, known, err := k.settle(src, before, known)
 	if err != nil {
 		return s, err
@@ -111,7 +112,10 @@ func (k *Tracker) update(src Source, before State) (s Scanned, err error) {
 	}
 	hidden := len(k.rec.gone) > len(gone)
 	d := k.rec.apply(&k.list, known, gone, src)
-	k.fresh = true
+	k.fresh, k.part = !k.rec.walked, k.rec.walked
+	if k.rec.walked {
+		k.glanced = src.(Glancer) // its Fill is still to come, if it is needed
+	}
 	s.Changes = Changes{Added: len(d.Added), Removed: len(d.Removed), Flagged: len(d.Flagged), Moved: len(d.Moved), Scanned: true}
 	s.State, s.Digest = before, k.list.Digest
 	if hidden { // something of the table was not in this listing: look again next time
@@ -119,6 +123,20 @@ func (k *Tracker) update(src Source, before State) (s Scanned, err error) {
 	}
 	s.State.Busy = false // it matters only around a listing
 	return s, nil
+}
+
+// match brings the listing, which may be a glance, and the table together.
+func (k *Tracker) match(src Source) (known int) {
+	if k.glanced != nil {
+		w, ok := src.(Walker)
+		_, named := src.(Namer)
+		if ok && named && k.rec.walk(w, &k.list) {
+			k.glanced = nil
+			return 0
+		}
+		k.fill()
+	}
+	return k.rec.match(&k.list)
 }
 
 // settle decides which of the rows that were not seen are gone. It lists again
@@ -142,7 +160,7 @@ func (k *Tracker) settle(src Source, before State, known int) (State, []int32, i
 		if same {
 			continue // the same names are missing
 		}
-		known = k.rec.match(&k.list)
+		known = k.match(src)
 		gone = slices.DeleteFunc(gone, func(r int32) bool {
 			_, still := slices.BinarySearch(k.rec.gone, r)
 			return !still
@@ -165,7 +183,7 @@ func (k *Tracker) lookAgain(src Source) (same bool, err error) {
 		return true, nil
 	}
 	k.list, k.again = k.again, k.list
-	g.Fill(&k.list)
+	k.glanced = g
 	return false, nil
 }
 
@@ -236,7 +254,7 @@ func (k *Tracker) Locate(src Source) (missing int, err error) {
 			return 0, err
 		}
 		k.rec.match(&k.list)
-		k.fresh = true
+		k.fresh, k.part = true, false
 	}
 	for _, e := range k.rec.entryOf {
 		if e < 0 {
@@ -264,6 +282,11 @@ func (k *Tracker) Naming(src Source) error {
 func (k *Tracker) EntryInto(row int, e *Entry, buf []byte) (*Entry, []byte) {
 	if k.namer == nil {
 		return k.Entry(row), buf
+	}
+	if k.part {
+		if e := k.Entry(row); e != nil {
+			return e, buf
+		}
 	}
 	t := k.table
 	return e, k.namer.NameEntry(e, t.Key(row), t.flags[row], t.dir[row], t.Keywords(row), buf)

@@ -44,6 +44,41 @@ func (s *Scan) Ordered() (o Ordered, ok bool) {
 	return o, true
 }
 
+// Each calls fn for the names of one of parts equal shares of what List has
+// gathered, in the order of the listing: what an Entry has but for the sizes,
+// and the place that EntryAt takes. Nothing is allocated. ok is false when there
+// are too many names for places.
+func (s *Scan) Each(part, parts int, fn func(at uint32, base string, dir Dir, flags Flags, keywords uint32)) (ok bool) {
+	if len(s.arena) > 1<<(32-arenaShift) {
+		return false
+	}
+	sep := s.opt.separator()
+	for i, c := range s.names {
+		if i%parts != part {
+			continue
+		}
+		a := s.arena[c.arena]
+		for at := c.from; at < c.to; {
+			n := int(a[at]) | int(a[at+1])<<8
+			base, info := cut(unsafe.String(&a[at+2], n), sep)
+			var flags Flags
+			var keywords uint32
+			if letters, ok := infoFlags(info, sep); ok {
+				flags, keywords, _ = parseFlags(letters)
+			}
+			fn(uint32(c.arena)<<arenaShift|uint32(at), base, c.dir, flags, keywords)
+			at += 2 + n
+		}
+	}
+	return true
+}
+
+// EntryAt is the entry of a place that Each gave.
+func (s *Scan) EntryAt(at uint32, dir Dir) Entry {
+	o := Ordered{s: s}
+	return parseEntry(o.file(at), dir, s.opt.separator())
+}
+
 // unique drops all but one of equal names, which are neighbours: the one in
 // cur/ counts, where a message that was seen twice has gone.
 func (o *Ordered) unique() {

@@ -86,15 +86,36 @@ func (s *Maildir) Fill(l *index.Listing) {
 	scan.Parse()
 	l.Entries = slices.Grow(l.Entries[:0], len(scan.Entries))[:len(scan.Entries)]
 	for i := range scan.Entries {
-		from := &scan.Entries[i]
-		l.Entries[i] = index.Entry{
-			Key: from.Base, File: from.File, Folder: index.Folder(uint8(from.Dir)), Dir: uint8(from.Dir),
-			Flags: index.Flags(from.Flags), Keywords: from.Keywords,
-			Size: from.Size, VSize: from.VSize, Off: -1, Ref: int32(i),
-		}
+		setEntry(&l.Entries[i], &scan.Entries[i], i)
 	}
+	l.Problems = l.Problems[:0]
 	for i := range scan.Skipped {
 		l.Problems = append(l.Problems, scan.Skipped[i])
+	}
+}
+
+func setEntry(to *index.Entry, from *maildir.Entry, i int) {
+	*to = index.Entry{
+		Key: from.Base, File: from.File, Folder: index.Folder(uint8(from.Dir)), Dir: uint8(from.Dir),
+		Flags: index.Flags(from.Flags), Keywords: from.Keywords,
+		Size: from.Size, VSize: from.VSize, Off: -1, Ref: int32(i),
+	}
+}
+
+// Walk goes through the names after Glance, see index.Walker.
+func (s *Maildir) Walk(l *index.Listing, part, parts int, fn func(at uint32, key string, flags index.Flags, dir uint8, keywords uint32)) bool {
+	return l.Private.(*maildir.Scan).Each(part, parts, func(at uint32, base string, dir maildir.Dir, f maildir.Flags, k uint32) {
+		fn(at, base, index.Flags(f), uint8(dir), k)
+	})
+}
+
+// FillAt makes the entries of some places.
+func (s *Maildir) FillAt(l *index.Listing, at []index.Place) {
+	scan := l.Private.(*maildir.Scan)
+	l.Entries = slices.Grow(l.Entries[:0], len(at))[:len(at)]
+	for i, p := range at {
+		e := scan.EntryAt(p.At, maildir.Dir(p.Dir))
+		setEntry(&l.Entries[i], &e, i)
 	}
 }
 
