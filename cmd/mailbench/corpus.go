@@ -46,10 +46,6 @@ func generate(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	path := c.Args().Get(1)
-	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("corpus generate: %s exists", path)
-	}
 	format, err := oneOf(c, "format", "maildir", "mbox")
 	if err != nil {
 		return err
@@ -60,9 +56,13 @@ func generate(c *cli.Context) error {
 	if format == "mbox" {
 		write = corpus.WriteMbox
 	}
-	info, err := write(ctx, path, spec, bar.New())
-	if err != nil {
+	var info corpus.Info
+	err = writeWhole(c.Args().Get(1), func(partial string) (err error) {
+		info, err = write(ctx, partial, spec, bar.New())
 		return err
+	})
+	if err != nil {
+		return fmt.Errorf("corpus generate: %w", err)
 	}
 	_, err = fmt.Fprintf(c.App.Writer, "%s\ndigest %s\nmessages %d\nbytes %d\n", spec.Name(), info.Digest, info.Messages, info.Bytes)
 	return err

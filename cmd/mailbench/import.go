@@ -28,23 +28,33 @@ func importCommand() *cli.Command {
 				return err
 			}
 			defer src.Close()
-			return importMaildir(c, src, c.Args().Get(1))
+			n := 0
+			err = writeWhole(c.Args().Get(1), func(partial string) (err error) {
+				n, err = importMaildir(src, partial)
+				return err
+			})
+			if err != nil {
+				return fmt.Errorf("corpus import: %w", err)
+			}
+			if d, ok := src.(interface{ Damage() error }); ok && d.Damage() != nil {
+				return d.Damage() // what could be read is there
+			}
+			_, err = fmt.Fprintf(c.App.Writer, "%d messages\n", n)
+			return err
 		},
 	}
 }
 
-func importMaildir(c *cli.Context, src index.Source, dir string) error {
-	if _, err := os.Lstat(dir); err == nil {
-		return fmt.Errorf("corpus import: %s exists", dir)
-	}
+// importMaildir writes every message of src below dir and returns how many.
+func importMaildir(src index.Source, dir string) (int, error) {
 	var l index.Listing
 	if err := src.List(&l); err != nil {
-		return err
+		return 0, err
 	}
 	src.Order(l.Entries)
 	for _, sub := range []string{"cur", "new", "tmp"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	// Names must sort in the order of the mailbox even where its dates do
@@ -54,23 +64,22 @@ func importMaildir(c *cli.Context, src index.Source, dir string) error {
 		e := &l.Entries[i]
 		msg, err := src.ReadMessage(e, nil)
 		if err != nil {
-			return fmt.Errorf("%s: message %d: %w", src.Path(), i+1, err)
+			return 0, fmt.Errorf("%s: message %d: %w", src.Path(), i+1, err)
 		}
 		internal := e.MTime
 		if !e.MTimeOK {
 			if _, internal, err = src.Stat(e); err != nil {
-				return fmt.Errorf("%s: message %d: %w", src.Path(), i+1, err)
+				return 0, fmt.Errorf("%s: message %d: %w", src.Path(), i+1, err)
 			}
 		}
 		name := filepath.Join(dir, "cur", fmt.Sprintf("%d.M%06dP1.import,S=%d:2,%s", first+i/1000, i%1000, len(msg), imapFlags(e.Flags)))
 		if err := os.WriteFile(name, msg, 0o644); err != nil {
-			return err
+			return 0, err
 		}
 		t := time.Unix(internal, 0)
 		if err := os.Chtimes(name, t, t); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	_, err := fmt.Fprintf(c.App.Writer, "%d messages\n", len(l.Entries))
-	return err
+	return len(l.Entries), nil
 }
