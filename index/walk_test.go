@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -12,8 +13,8 @@ import (
 type walker struct {
 	*memSource
 	r    *rand.Rand
-	full Listing // what a listing would be
-	seen int     // how often each way was taken
+	full Listing      // what a listing would be
+	seen atomic.Int64 // how often each way was taken
 	fill int
 }
 
@@ -42,7 +43,7 @@ func (w *walker) List(l *Listing) error {
 }
 
 func (w *walker) Walk(l *Listing, part, parts int, fn func(at uint32, key string, flags Flags, dir uint8, keywords uint32)) bool {
-	w.seen++
+	w.seen.Add(1)
 	for i, e := range w.full.Entries {
 		if i%parts == part {
 			fn(uint32(i), e.Key, e.Flags, e.Dir, e.Keywords)
