@@ -81,8 +81,8 @@ func (c *cloner) tree(ctx context.Context, src, dst string) error {
 			case e.IsDir():
 				dirs = append(dirs, p)
 				return os.Mkdir(p.dst, 0o755)
-			case !e.Type().IsRegular():
-				return fmt.Errorf("%s is neither a file nor a directory", path)
+			case !e.Type().IsRegular() && !leadsToFile(path):
+				return nil // a pipe, a link to nowhere: no mail
 			}
 			select {
 			case files <- p:
@@ -119,6 +119,13 @@ func (c *cloner) tree(ctx context.Context, src, dst string) error {
 		}
 	}
 	return nil
+}
+
+// leadsToFile reports a link whose end is a regular file: its content is
+// cloned.
+func leadsToFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 func (c *cloner) file(src, dst string, buf []byte) error {

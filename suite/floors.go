@@ -29,8 +29,8 @@ func dirFloor(op string, mails temp.State) func(*Runner, *fixture) (*job, error)
 		}
 		j.check = func() error {
 			j.mbPerS = w.Bytes
-			if dir.Len() != f.messages {
-				return fmt.Errorf("floor: %d names, want %d", dir.Len(), f.messages)
+			if dir.Len() < f.messages { // links that lead nowhere are names too
+				return fmt.Errorf("floor: %d names, want at least %d", dir.Len(), f.messages)
 			}
 			return nil
 		}

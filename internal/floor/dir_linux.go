@@ -72,7 +72,7 @@ func (d *Dir) take(b []byte, dir uint8) {
 		if reclen < 20 || reclen > len(b) {
 			return
 		}
-		if name := b[19:reclen]; name[0] != '.' {
+		if name := b[19:reclen]; name[0] != '.' && mayBeMail(b[18]) {
 			end := bytes.IndexByte(name, 0)
 			d.off = append(d.off, uint32(len(d.names)))
 			d.dir = append(d.dir, dir)
@@ -80,6 +80,12 @@ func (d *Dir) take(b []byte, dir uint8) {
 		}
 		b = b[reclen:]
 	}
+}
+
+// mayBeMail passes over directories, pipes, sockets and devices by their
+// d_type: no mail, and opening a pipe would wait for its writer.
+func mayBeMail(dtype byte) bool {
+	return dtype == unix.DT_REG || dtype == unix.DT_LNK || dtype == unix.DT_UNKNOWN
 }
 
 // Names is ReadDir and one radix sort of the names' leading decimal number.
@@ -160,7 +166,7 @@ func (d *Dir) Headers(workers int) (Work, error) {
 func (d *Dir) header(dirfd, i int, buf []byte, w *Work) error {
 	fd, err := openat(dirfd, &d.names[d.off[i]])
 	if err != nil {
-		if errors.Is(err, unix.ENOENT) {
+		if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ELOOP) {
 			return nil // a mailbox lives
 		}
 		return fmt.Errorf("floor: openat: %w", err)
@@ -169,6 +175,9 @@ func (d *Dir) header(dirfd, i int, buf []byte, w *Work) error {
 	for want := 8 << 10; ; want = len(buf) {
 		n, err := unix.Read(fd, buf[have:want])
 		w.Calls++
+		if errors.Is(err, unix.EISDIR) || errors.Is(err, unix.EAGAIN) {
+			break // what a link leads to is no mail
+		}
 		if err != nil {
 			unix.Close(fd)
 			return fmt.Errorf("floor: read: %w", err)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 func maildir(t *testing.T, n int, header int) string {
@@ -57,5 +59,31 @@ func TestDir_doesTheWork(t *testing.T) {
 				t.Fatalf("%d files with headers of %d bytes: read %d bytes, want at least %d", c.n, c.header, got, want)
 			}
 		}
+	}
+}
+
+// TestDir_passesOverOddThings holds that what is no mail neither counts nor
+// stops a floor: a pipe without a writer would hold it for ever.
+func TestDir_passesOverOddThings(t *testing.T) {
+	root := maildir(t, 6, 500)
+	cur := filepath.Join(root, "cur")
+	for _, err := range []error{
+		os.Mkdir(filepath.Join(cur, "1.dir"), 0o755),
+		unix.Mkfifo(filepath.Join(cur, "2.pipe"), 0o644),
+		os.Symlink("/nonexistent", filepath.Join(cur, "3.dangling")),
+		os.Symlink("4.loop", filepath.Join(cur, "4.loop")),
+		os.Symlink("2.pipe", filepath.Join(cur, "5.linkedpipe")),
+		os.Symlink("1.dir", filepath.Join(cur, "6.linkeddir")),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := Maildir(root)
+	if _, err := d.Headers(2); err != nil {
+		t.Fatal(err)
+	}
+	if d.Len() != 6+4 { // links are only told apart by opening them
+		t.Errorf("%d names, want 6 and 4 links", d.Len())
 	}
 }
