@@ -99,6 +99,15 @@
 // Crash promise: whatever call the machine stops at, opening gives the state
 // before or after the interrupted Sync, and the next Sync continues from there.
 //
+// # What a source may do beside its duty
+//
+// A Source lists entries, 136 bytes each. For large mailboxes it can do better:
+// a Glancer tells that nothing has changed before it makes any, a Seeder hands
+// over a first listing in order, a Walker compares known names where they are
+// and makes entries of new messages, a Namer makes the entry of a message from
+// what the index keeps, so that THREAD after SELECT lists nothing. The answers
+// are the same without (TestBaseHistory, column's TestNamer).
+//
 // # Not done
 //
 // Locking: a second writer is noticed when it has written since this one read

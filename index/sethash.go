@@ -85,7 +85,7 @@ type lineage struct {
 // maxLost bounds lost, 12 bytes each on disk. When it is exceeded the half with
 // the lower UIDs is forgotten; a cache that had not been filled since then is
 // made again.
-const maxLost = 8 << 10
+const maxLost = 4 << 10
 
 // seal starts the lineage of a table that has no history. O(n), on all
 // processors.

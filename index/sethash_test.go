@@ -73,7 +73,7 @@ func TestLineage(t *testing.T) {
 func TestLineage_bound(t *testing.T) {
 	tab := &Table{UIDNext: 1, HighestModSeq: 1, UIDValidity: 1}
 	tab.seal(7)
-	const n = 3*maxLost + 100
+	const n = 6*maxLost + 100
 	for i := range n {
 		tab.add(&row{uid: uint32(i + 1), key: fmt.Sprint(i), modseq: 1})
 	}
