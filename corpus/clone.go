@@ -81,8 +81,14 @@ func (c *cloner) tree(ctx context.Context, src, dst string) error {
 			case e.IsDir():
 				dirs = append(dirs, p)
 				return os.Mkdir(p.dst, 0o755)
-			case !e.Type().IsRegular() && !leadsToFile(path):
-				return nil // a pipe, a link to nowhere: no mail
+			case !e.Type().IsRegular():
+				info, err := os.Stat(path)
+				switch {
+				case err != nil || !info.IsDir() && !info.Mode().IsRegular():
+					return nil // a pipe, a link to nowhere: no mail
+				case info.IsDir():
+					return fmt.Errorf("%s is a link to a directory, whose mail would be missing", path)
+				}
 			}
 			select {
 			case files <- p:
@@ -119,13 +125,6 @@ func (c *cloner) tree(ctx context.Context, src, dst string) error {
 		}
 	}
 	return nil
-}
-
-// leadsToFile reports a link whose end is a regular file: its content is
-// cloned.
-func leadsToFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
 }
 
 func (c *cloner) file(src, dst string, buf []byte) error {
