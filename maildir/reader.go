@@ -21,11 +21,19 @@ type Reader struct {
 
 	rescan sync.Mutex
 	places atomic.Pointer[places] // where renamed messages were last seen
+
+	patience time.Duration // for listings of one Reader before they are spaced
+	spent    atomic.Int64  // nanoseconds of listings so far
 }
+
+// patience is how long a Reader lists for messages that are not found. A
+// program that changes a large mailbox without pause could keep it listing for
+// ever; after this a listing must be worth ten times its cost.
+const patience = 5 * time.Second
 
 // Open opens the directories of a maildir. A missing new/ counts as empty.
 func Open(path string, o Options) (*Reader, error) {
-	r := &Reader{path: path, opt: o}
+	r := &Reader{path: path, opt: o, patience: patience}
 	if err := r.dirs.open(path); err != nil {
 		return nil, err
 	}
@@ -206,6 +214,8 @@ type places struct {
 	table baseTable
 	state State // before the listing
 	quiet bool  // nothing changed during it, so what it lacks is gone
+	made  time.Time
+	cost  time.Duration
 }
 
 // clockStep is more than the step of the clock that stamps directories (1 to
@@ -221,7 +231,9 @@ const clockStep = 20 * time.Millisecond
 // less than a tenth of a second: mail in a small mailbox is found in spite of a
 // program that changes its flags without pause. Listings are only made while
 // somebody changes the directories, so the sum is bounded by the length of the
-// disturbance and not by the number of messages it touched.
+// disturbance and not by the number of messages it touched; of a disturbance
+// without end, a Reader takes a tenth of its time for listings once its
+// patience is used up.
 func (r *Reader) relocate(e *Entry, try func(dir Dir, file string) error) error {
 	base := e.Base
 	if base == "" {
@@ -256,6 +268,9 @@ func (r *Reader) relocate(e *Entry, try func(dir Dir, file string) error) error 
 				}
 			}
 		}
+		if p != nil && time.Duration(r.spent.Load()) > r.patience && time.Since(p.made) < 10*p.cost {
+			break // as good as gone: the next look at the mailbox will tell
+		}
 		if tries >= 50 || tries >= 3 && time.Since(start) > 100*time.Millisecond {
 			break
 		}
@@ -275,6 +290,7 @@ func (r *Reader) look(seen *places) (*places, error) {
 		return p, nil
 	}
 	p := &places{}
+	begin := time.Now()
 	var err error
 	if p.state, err = Stat(r.path); err != nil {
 		return nil, err
@@ -293,6 +309,9 @@ func (r *Reader) look(seen *places) (*places, error) {
 		*p.table.slot(p.scan.Entries[i].Base) = int32(i + 1)
 	}
 	p.scan.buf, p.scan.more = nil, nil
+	p.made = time.Now()
+	p.cost = p.made.Sub(begin)
+	r.spent.Add(int64(p.cost))
 	r.places.Store(p)
 	return p, nil
 }
