@@ -95,7 +95,7 @@ func (r *Runner) elsewhere(row Row, j *job) (*outcome, error) {
 		return nil, err
 	}
 	cmd := exec.Command(exe, "-test.run=^$")
-	cmd.Env = append(os.Environ(), childEnv+"="+string(text))
+	cmd.Env = append(plainEnviron(), childEnv+"="+string(text))
 	var complaint strings.Builder
 	cmd.Stderr = &complaint
 	out, err := cmd.Output()

@@ -108,6 +108,9 @@ func Flags(fs *flag.FlagSet, ds ...index.Design) *Runner {
 	return r
 }
 
+// flagNames are the flags that a variable can set.
+var flagNames = strings.Fields("corpus index-dir scratch designs rows metrics drop-caches allow-tmpfs samples")
+
 func envName(flag string) string {
 	return "MAILBENCH_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }

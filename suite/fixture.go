@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -23,7 +22,8 @@ type fixture struct {
 	name     string
 	digest   string
 	path     string
-	kind     string // maildir, mbox
+	kind     string   // maildir, mbox
+	order    []string // keys of a user's mail in UID order; nil: by the names
 	messages int
 	bytes    int64
 	files    *temp.Set
@@ -92,9 +92,13 @@ func (r *Runner) openMailbox(path string) (*fixture, error) {
 	// Sizes and times of files decide orders too, but a copy of the mail is the
 	// same corpus to its reader.
 	h, beside := xxhash.New(), xxhash.New()
+	if d, ok := src.(interface{ Damage() error }); ok && d.Damage() != nil {
+		return nil, d.Damage() // a part of a corpus is another corpus
+	}
 	var buf []byte
 	for i := range l.Entries {
 		e := &l.Entries[i]
+		f.order = append(f.order, strings.Clone(e.Key))
 		header, err := src.ReadHeader(e, buf)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s: %w", path, e.Key, err)
@@ -129,36 +133,6 @@ func mailFiles(path, kind string) (*temp.Set, error) {
 // source opens the mail of f anew.
 func (f *fixture) source(tempDir string) (index.Source, error) {
 	return source.Open(f.path, source.Options{Kind: f.kind, TempDir: tempDir})
-}
-
-// deleted tells by the file names which UIDs carry \Deleted (maildir T). The
-// names are read the plain way, not by the package under test.
-func (f *fixture) deleted() (map[uint32]bool, error) {
-	order, err := namesInOrder(f)
-	if err != nil {
-		return nil, err
-	}
-	flagged := map[string]bool{}
-	for _, dir := range []string{"cur", "new"} {
-		list, err := os.ReadDir(filepath.Join(f.path, dir))
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range list {
-			base, info, _ := strings.Cut(e.Name(), ":")
-			flags, _, _ := strings.Cut(strings.TrimPrefix(info, "2,"), ",")
-			if strings.HasPrefix(info, "2,") && strings.Contains(flags, "T") {
-				flagged[base] = true
-			}
-		}
-	}
-	out := map[uint32]bool{}
-	for i, base := range order {
-		if flagged[base] {
-			out[uint32(i+1)] = true
-		}
-	}
-	return out, nil
 }
 
 // errSkip makes a row be skipped with a reason instead of failing.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -41,7 +42,7 @@ func (r *Runner) fresh() int {
 		"-index-dir=" + filepath.Join(dir, "index"), "-scratch=" + filepath.Join(dir, "scratch"),
 		fmt.Sprintf("-allow-tmpfs=%v", r.cfg.AllowTmpfs)}
 	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), freshEnv+"=1", "XDG_CACHE_HOME="+dir)
+	cmd.Env = append(plainEnviron(), freshEnv+"=1", "XDG_CACHE_HOME="+dir)
 	out, err := cmd.CombinedOutput()
 	rows := strings.Count(string(out), "\nBenchmark")
 	if err != nil {
@@ -52,6 +53,15 @@ func (r *Runner) fresh() int {
 		fmt.Printf("# fresh process on %s: no rows\n", spec)
 		return 0
 	}
-	fmt.Printf("# fresh process on %s: %d rows, every answer right\n", spec, rows)
+	fmt.Printf("# fresh process on %s (a corpus of its own): %d rows, every answer right\n", spec, rows)
 	return 0
+}
+
+// plainEnviron is the environment without the variables of the suite's flags:
+// a child is told everything by its flags.
+func plainEnviron() []string {
+	return slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.ContainsFunc(flagNames, func(flag string) bool { return name == envName(flag) })
+	})
 }

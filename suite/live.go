@@ -35,29 +35,25 @@ func (r *Runner) live(f *fixture) (*live, error) {
 	if err := corpus.Clone(context.Background(), f.path, m.path, corpus.CloneAuto); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Join(m.path, "tmp"), 0o755); err != nil {
-		return nil, err
+	for _, dir := range []string{"tmp", "new"} {
+		if err := os.MkdirAll(filepath.Join(m.path, dir), 0o755); err != nil {
+			return nil, err
+		}
 	}
 	order, err := namesInOrder(f)
 	if err != nil {
 		return nil, err
 	}
-	where := make(map[string]string, len(order))
-	for _, dir := range []string{"cur", "new"} {
-		list, err := os.ReadDir(filepath.Join(m.path, dir))
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range list {
-			base, _, _ := strings.Cut(e.Name(), ":")
-			where[base] = dir + "/" + e.Name()
-		}
+	where, err := mailNames(m.path)
+	if err != nil {
+		return nil, err
 	}
 	for _, base := range order {
-		if where[base] == "" {
+		at, ok := where[base]
+		if !ok {
 			return nil, fmt.Errorf("%s: %s is not in the clone", f.path, base)
 		}
-		m.home = append(m.home, where[base])
+		m.home = append(m.home, at.dir+"/"+at.file)
 	}
 	m.at = slices.Clone(m.home)
 	r.clone = m

@@ -63,6 +63,10 @@ func (r *Runner) cleanOnSignal() (stop func()) {
 	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		if _, ok := <-c; ok {
+			// The rows go on until the process ends, over files that go
+			// away: nothing that they say from here on is true.
+			muteOutput()
+			fmt.Fprintln(os.Stderr, "mailbench: interrupted")
 			r.removePlaces()
 			os.Exit(130)
 		}

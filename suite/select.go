@@ -3,11 +3,6 @@ package suite
 import (
 	"cmp"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"mailbench/index"
@@ -83,46 +78,6 @@ func checkUIDs(d index.Design, src index.Source, dir string, n int, want []strin
 		return bad == nil
 	})
 	return cmp.Or(err, bad)
-}
-
-// namesInOrder lists a maildir's base names in UID order by the plainest
-// means: os.ReadDir and a comparison of seconds, then of the M part.
-func namesInOrder(f *fixture) ([]string, error) {
-	if f.kind != "maildir" {
-		return nil, nil
-	}
-	var names []string
-	for _, dir := range []string{"cur", "new"} {
-		list, err := os.ReadDir(filepath.Join(f.path, dir))
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range list {
-			if base, _, _ := strings.Cut(e.Name(), ":"); base != "" && base[0] != '.' && !e.IsDir() {
-				names = append(names, base)
-			}
-		}
-	}
-	slices.SortFunc(names, func(a, b string) int {
-		sa, ua := nameTime(a)
-		sb, ub := nameTime(b)
-		return cmp.Or(cmp.Compare(sa, sb), cmp.Compare(ua, ub), strings.Compare(a, b))
-	})
-	return names, nil
-}
-
-func nameTime(base string) (sec, usec uint64) {
-	head, rest, _ := strings.Cut(base, ".")
-	sec, _ = strconv.ParseUint(head, 10, 64)
-	if strings.HasPrefix(rest, "M") {
-		rest = rest[1:]
-		end := strings.IndexFunc(rest, func(c rune) bool { return c < '0' || c > '9' })
-		if end < 0 {
-			end = len(rest)
-		}
-		usec, _ = strconv.ParseUint(rest[:end], 10, 64)
-	}
-	return sec, usec
 }
 
 // joinClose calls every f and returns the first error.

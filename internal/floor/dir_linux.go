@@ -42,9 +42,12 @@ func (d *Dir) ReadDir() (Work, error) {
 	d.names, d.off, d.dir = d.names[:0], d.off[:0], d.dir[:0]
 	var w Work
 	for i, p := range d.paths {
-		fd, err := unix.Open(p, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		fd, err := openDir(p)
 		if err != nil {
-			return w, fmt.Errorf("floor: open %s: %w", p, err)
+			return w, err
+		}
+		if fd < 0 {
+			continue
 		}
 		for {
 			n, err := unix.Getdents(fd, d.buf)
@@ -62,6 +65,19 @@ func (d *Dir) ReadDir() (Work, error) {
 		unix.Close(fd)
 	}
 	return w, nil
+}
+
+// openDir opens a directory; -1 without an error is a new/ that is not there:
+// then nothing is new.
+func openDir(path string) (int, error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if errors.Is(err, unix.ENOENT) && filepath.Base(path) == "new" {
+		return -1, nil
+	}
+	if err != nil {
+		return -1, fmt.Errorf("floor: open %s: %w", path, err)
+	}
+	return fd, nil
 }
 
 // take appends the names of one getdents64 buffer. Layout: ino u64, off i64,
@@ -124,10 +140,12 @@ func (d *Dir) Headers(workers int) (Work, error) {
 	}
 	fds := make([]int, len(d.paths))
 	for i, p := range d.paths {
-		if fds[i], err = unix.Open(p, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
-			return w, fmt.Errorf("floor: open %s: %w", p, err)
+		if fds[i], err = openDir(p); err != nil {
+			return w, err
 		}
-		defer unix.Close(fds[i])
+		if fds[i] >= 0 {
+			defer unix.Close(fds[i])
+		}
 	}
 	var (
 		next  atomic.Int64
