@@ -93,5 +93,11 @@ func corpusInfo(c *cli.Context) error {
 		return err
 	}
 	defer src.Close()
-	return stat.Describe(c.App.Writer, src)
+	if err := stat.Describe(c.App.Writer, src); err != nil {
+		return err
+	}
+	if d, ok := src.(interface{ Damage() error }); ok {
+		return d.Damage() // what could be read is described
+	}
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mailbench/corpus/source"
 	"mailbench/index"
 )
 
@@ -28,6 +29,9 @@ func importCommand() *cli.Command {
 				return err
 			}
 			defer src.Close()
+			if source.Inside(src.Path(), c.Args().Get(1)) {
+				return fmt.Errorf("corpus import: %s is inside the mail that is read", c.Args().Get(1))
+			}
 			n := 0
 			err = writeWhole(c.Args().Get(1), func(partial string) (err error) {
 				n, err = importMaildir(src, partial)

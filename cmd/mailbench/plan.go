@@ -23,6 +23,8 @@ func planCommand() *cli.Command {
 			&cli.StringFlag{Name: "index-dir", EnvVars: []string{"MAILBENCH_INDEX_DIR"}, Destination: &cfg.IndexDir, Usage: "directory of the index files"},
 			&cli.StringFlag{Name: "scratch", EnvVars: []string{"MAILBENCH_SCRATCH"}, Destination: &cfg.Scratch, Usage: "directory in which mail is written"},
 			&cli.IntFlag{Name: "samples", EnvVars: []string{"MAILBENCH_SAMPLES"}, Destination: &cfg.Samples, Usage: "least number of samples of a row"},
+			&cli.StringFlag{Name: "metrics", EnvVars: []string{"MAILBENCH_METRICS"}, Destination: &cfg.Metrics, Usage: "default or all"},
+			&cli.BoolFlag{Name: "allow-tmpfs", EnvVars: []string{"MAILBENCH_ALLOW_TMPFS"}, Destination: &cfg.AllowTmpfs, Usage: "let index and scratch lie on tmpfs"},
 			&cli.BoolFlag{Name: "drop-caches", EnvVars: []string{"MAILBENCH_DROP_CACHES"}, Destination: &cfg.DropCaches, Usage: "let cold rows drop the caches of the machine"},
 		},
 		Action: func(c *cli.Context) error {
