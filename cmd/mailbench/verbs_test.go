@@ -157,7 +157,7 @@ func TestUnusable(t *testing.T) {
 		{"corpus generate -format x synthetic:5 NEW", "-format x"},
 		{"corpus generate synthetic:5 PATH", "exists"},
 		{"corpus import PATH", "want PATH and MAILDIR"},
-		{"corpus import PATH PATH", "exists"},
+		{"corpus import PATH PATH", "inside the mail"},
 		{"corpus import /nonexistent NEW", "/nonexistent"},
 		{"corpus info /nonexistent", "/nonexistent"},
 		{"corpus info synthetic:x", "synthetic:x"},
