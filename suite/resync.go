@@ -43,7 +43,7 @@ func resync(d index.Design, name string) func(*Runner, *fixture) (*job, error) {
 		}
 		j.after = func() error { return mb.Close() }
 		dir := floor.Maildir(c.delta.m.path)
-		j.floor = dir.ReadDir
+		j.floor = dir.List
 		return j, nil
 	}
 }

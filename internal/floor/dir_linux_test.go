@@ -51,6 +51,9 @@ func TestDir_doesTheWork(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if bare, err := d.List(); err != nil || bare != list || d.Len() != c.n {
+				t.Fatalf("List did %+v, ReadDir %+v: %v", bare, list, err)
+			}
 			w, err := d.Headers(2)
 			if err != nil {
 				t.Fatal(err)

@@ -18,6 +18,9 @@ func (d *Dir) Len() int { return 0 }
 // ReadDir lists the directory.
 func (d *Dir) ReadDir() (Work, error) { return Work{}, errUnsupported }
 
+// List lists the directory and looks at nothing.
+func (d *Dir) List() (Work, error) { return Work{}, errUnsupported }
+
 // Names lists and sorts.
 func (d *Dir) Names() (Work, error) { return Work{}, errUnsupported }
 
