@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/urfave/cli/v2"
 
+	"mailbench/index"
 	mailsort "mailbench/sort"
 )
 
@@ -23,17 +24,12 @@ func sortCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			s, err := search(c)
-			if err != nil {
-				return err
-			}
-			return withMailbox(c, false, func(m *mailbox) error {
+			return printAnswer(c, func(m *mailbox, s index.Search) ([]byte, error) {
 				uids, err := m.mb.Sort(crit, s)
 				if err != nil {
-					return err
+					return nil, err
 				}
-				_, err = c.App.Writer.Write(append(mailsort.AppendIMAP(nil, uids), '\n'))
-				return err
+				return mailsort.AppendIMAP(nil, uids), nil
 			})
 		},
 	}

@@ -23,17 +23,12 @@ func threadCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			s, err := search(c)
-			if err != nil {
-				return err
-			}
-			return withMailbox(c, false, func(m *mailbox) error {
+			return printAnswer(c, func(m *mailbox, s index.Search) ([]byte, error) {
 				ans, err := m.mb.Thread(alg, s)
 				if err != nil {
-					return err
+					return nil, err
 				}
-				_, err = c.App.Writer.Write(append(ans.AppendIMAP(nil), '\n'))
-				return err
+				return ans.AppendIMAP(nil), nil
 			})
 		},
 	}
@@ -46,4 +41,21 @@ func searchFlag() cli.Flag {
 func search(c *cli.Context) (index.Search, error) {
 	kind, err := oneOf(c, "search", "all", "undeleted", "recent")
 	return index.Search{Kind: kind}, err
+}
+
+// printAnswer prints the line that ask gives of the messages that -search
+// selects.
+func printAnswer(c *cli.Context, ask func(*mailbox, index.Search) ([]byte, error)) error {
+	s, err := search(c)
+	if err != nil {
+		return err
+	}
+	return withMailbox(c, false, func(m *mailbox) error {
+		line, err := ask(m, s)
+		if err != nil {
+			return err
+		}
+		_, err = c.App.Writer.Write(append(line, '\n'))
+		return err
+	})
 }
