@@ -1,6 +1,9 @@
 package mbox
 
-import "runtime/debug"
+import (
+	"runtime"
+	"runtime/debug"
+)
 
 // Guard calls fn, which reads Data. If another process cuts a mapped file in
 // the meantime, the system answers the read with a signal (SIGBUS) that would
@@ -16,7 +19,9 @@ func (f *File) Guard(fn func()) (err error) {
 		debug.SetPanicOnFault(old)
 		switch r := recover().(type) {
 		case nil:
-		case interface{ Addr() uintptr }: // the runtime's error for a fault
+		case runtime.Error:
+			// A fault, or an index that held until the bytes below it were
+			// written over by another program.
 			err = ErrChanged
 		default:
 			panic(r)
