@@ -7,6 +7,25 @@ type Axes struct {
 	Answers  []string // values of Options.Answers it tells apart: "stored", "computed"
 	Compacts bool     // Compact rewrites something
 	Open     bool     // an open handle keeps more than a file descriptor
+	Fetches  bool     // its Mailbox is a Fetcher
+	ModSeqs  bool     // its Mailbox is a Changer, and Message.ModSeq is kept
+	OwnIO    bool     // an engine opens the files itself: Config.FS sees none of its calls
+	Extra    []Extra  // its own options
+}
+
+// Extra is an option of a design's own, in Options.Extra.
+type Extra struct {
+	Name   string   // lower case, as in Options.Extra
+	Values []string // what is worth trying, the default first
+	Help   string   // what it does, in one line
+}
+
+// Value is the option's value in o, its default when o has none.
+func (x Extra) Value(o Options) string {
+	if v, ok := o.Extra[x.Name]; ok {
+		return v
+	}
+	return x.Values[0]
 }
 
 // HasAxes is implemented by a Design with options or a compaction of its own.
