@@ -158,6 +158,7 @@ func torn(t *testing.T, k *kit) {
 // crashed: the machine stops at any call that changes a file; what is there
 // afterwards gives right answers after a Sync, under UIDs that were promised.
 func crashed(t *testing.T, k *kit) {
+	k.needsFS(t)
 	root := filepath.Join(t.TempDir(), "index")
 	if err := os.MkdirAll(root, 0o700); err != nil {
 		t.Fatal(err)
@@ -228,6 +229,7 @@ func crashed(t *testing.T, k *kit) {
 // noSpace: any call that changes a file may fail; the error is told, and a
 // later Sync completes.
 func noSpace(t *testing.T, k *kit) {
+	k.needsFS(t)
 	boom := errors.New("no space left on device")
 	for at := 0; at < 200; at++ {
 		dir := filepath.Join(t.TempDir(), "index")
