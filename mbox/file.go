@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"time"
 
 	"mailbench/internal/fsys"
 )
@@ -31,6 +32,7 @@ type File struct {
 	data    []byte
 	mapped  bool // data is another's file: it may shrink below us
 	cut     bool // data ends in the middle of a message
+	young   bool // when it was opened, so that its time may not tell of a change
 	damage  error
 	release func() error
 
@@ -56,6 +58,7 @@ func Open(path string, o Options) (*File, error) {
 	fs := o.FS
 	if fs == nil {
 		fs = fsys.OS
+		o.FS = fs
 		// Opening a pipe would wait for a writer.
 		if st, err := os.Stat(path); err == nil && !st.IsDir() && !st.Mode().IsRegular() {
 			return nil, fmt.Errorf("mbox: open %s: not a regular file", path)
@@ -73,7 +76,7 @@ func Open(path string, o Options) (*File, error) {
 		return nil, fmt.Errorf("mbox: %w", err)
 	}
 	defer in.Close() // a mapping outlives it
-	f := &File{path: path, o: o, info: info}
+	f := &File{path: path, o: o, info: info, young: time.Since(info.ModTime) < tooYoung}
 	packing, empty, err := sniff(in)
 	if err != nil {
 		return nil, fmt.Errorf("mbox: %w", err)

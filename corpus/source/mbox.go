@@ -239,6 +239,9 @@ func (s *Mbox) read(e *index.Entry, r *row, end int64, buf []byte) ([]byte, erro
 			same = s.same(r, buf)
 		}
 	})
+	if errors.Is(err, mbox.ErrUnreadable) {
+		return buf[:0], fmt.Errorf("source: %s: %w", s.path, err)
+	}
 	if err != nil || !same {
 		return buf[:0], s.gone(e)
 	}
