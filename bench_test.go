@@ -25,6 +25,10 @@ func BenchmarkSortDate(b *testing.B)    { run.SortDate(b) }
 func BenchmarkSortSubject(b *testing.B) { run.SortSubject(b) }
 func BenchmarkCompact(b *testing.B)     { run.Compact(b) }
 
+// The tuning of designs.
+
+func BenchmarkOptions(b *testing.B) { run.Options(b) }
+
 // The parts, and what this machine allows.
 
 func BenchmarkSort(b *testing.B)       { run.Sort(b) }

@@ -29,6 +29,9 @@ func (r *Runner) SortSubject(b *testing.B) { r.bench(b, "SortSubject") }
 // Compact: rewrite the cache without the dead records.
 func (r *Runner) Compact(b *testing.B) { r.bench(b, "Compact") }
 
+// Options: the values of a design's own options, one at a time.
+func (r *Runner) Options(b *testing.B) { r.bench(b, "Options") }
+
 // Sort: every SORT key of RFC 5256.
 func (r *Runner) Sort(b *testing.B) { r.bench(b, "Sort") }
 

@@ -3,16 +3,18 @@ package suite
 import (
 	"math/rand/v2"
 	"os"
+	"strings"
 
 	"mailbench/corpus"
 	"mailbench/index"
 	"mailbench/internal/floor"
 	"mailbench/internal/temp"
+	"mailbench/thread"
 )
 
-// compact: dead percent of the cached messages have been expunged, drawn at
-// random. Rewrite the files without them; timed until that is on disk.
-func compact(d index.Design, dead int) func(*Runner, *fixture) (*job, error) {
+// compact: dead percent of the cached messages have been expunged, those that
+// shape says. Rewrite the files without them; timed until that is on disk.
+func compact(d index.Design, dead int, shape string) func(*Runner, *fixture) (*job, error) {
 	return func(r *Runner, f *fixture) (*job, error) {
 		m, err := r.live(f)
 		if err != nil {
@@ -27,11 +29,17 @@ func compact(d index.Design, dead int) func(*Runner, *fixture) (*job, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := r.fill(d, src, st.dir, index.Options{}, primeAll); err != nil {
+		var threads [][]uint32
+		prime := func(mb index.Mailbox) (err error) {
+			if err = primeAll(mb); err == nil && shape == "threads" {
+				threads, err = threadsOf(mb)
+			}
+			return err
+		}
+		if err := r.fill(d, src, st.dir, index.Options{}, prime); err != nil {
 			return nil, err
 		}
-		n := len(m.home)
-		for _, i := range rand.New(rand.NewPCG(uint64(n), 11)).Perm(n)[:n*dead/100] {
+		for _, i := range deadOnes(shape, len(m.home), dead, threads) {
 			if err := m.put(i, ""); err != nil {
 				return nil, err
 			}
@@ -89,4 +97,55 @@ func primeAll(mb index.Mailbox) error {
 		}
 	}
 	return nil
+}
+
+// deadShapes are the values of shape= of compactions: which messages go.
+var deadShapes = strings.Fields("random oldest threads")
+
+// deadOnes draws dead percent of n messages: at random, the oldest, or whole
+// threads, of which as many as fit. They are rows, counted from 0.
+func deadOnes(shape string, n, dead int, threads [][]uint32) []int {
+	k := n * dead / 100
+	rnd := rand.New(rand.NewPCG(uint64(n), 11))
+	switch shape {
+	case "oldest":
+		rows := make([]int, k)
+		for i := range rows {
+			rows[i] = i
+		}
+		return rows
+	case "threads":
+		var rows []int
+		for _, t := range rnd.Perm(len(threads)) {
+			if len(rows)+len(threads[t]) > k {
+				continue
+			}
+			for _, uid := range threads[t] {
+				rows = append(rows, int(uid)-1)
+			}
+		}
+		return rows
+	}
+	return rnd.Perm(n)[:k]
+}
+
+// threadsOf lists the UIDs of each thread. They are the design's own answer,
+// which other rows check: here it only says which mail goes together.
+func threadsOf(mb index.Mailbox) ([][]uint32, error) {
+	ans, err := mb.Thread(thread.References, index.Search{})
+	if err != nil {
+		return nil, err
+	}
+	var out [][]uint32
+	open := int32(0) // nodes of the thread that are still to come
+	for i, row := range ans.Forest.Row {
+		if open == 0 {
+			out, open = append(out, nil), 1
+		}
+		open += ans.Forest.Kids[i] - 1
+		if row >= 0 {
+			out[len(out)-1] = append(out[len(out)-1], ans.UID[row])
+		}
+	}
+	return out, nil
 }

@@ -22,7 +22,8 @@ type Config struct {
 	IndexDir   string // where index files live; "" = below the user cache directory
 	Scratch    string // where mail is written; "" = below the user cache directory
 	Designs    []index.Design
-	Names      string // picks from Designs by name, comma-separated; "" = all
+	Names      string // picks from Designs by name, comma-separated; "" = all, or of the house's own the default ones
+	Options    string // designs' own options: "design.name=value", comma-separated
 	Rows       string // "default" (also "") or "all"
 	Samples    int    // least number of samples of a row; 0 = 3
 	Metrics    string // "default" (also "") or "all"
@@ -35,6 +36,9 @@ type Config struct {
 type Runner struct {
 	cfg     Config
 	problem error // found while reading the environment
+
+	known index.Registry // the designs to pick from
+	house bool           // they are the house's own
 
 	opened  *fixture
 	openErr error
@@ -87,6 +91,7 @@ func Flags(fs *flag.FlagSet, ds ...index.Design) *Runner {
 	text(&c.IndexDir, "index-dir", "`directory` of the index files")
 	text(&c.Scratch, "scratch", "`directory` in which mail is written")
 	text(&c.Names, "designs", "comma-separated `names` of the designs to run")
+	text(&c.Options, "options", "designs' own options, comma-separated `design.name=value`")
 	text(&c.Rows, "rows", "`which` rows: default or all")
 	text(&c.Metrics, "metrics", "`which` metrics: default or all")
 	boolean(&c.DropCaches, "drop-caches", "let cold rows drop the caches of the whole machine")
@@ -109,7 +114,7 @@ func Flags(fs *flag.FlagSet, ds ...index.Design) *Runner {
 }
 
 // flagNames are the flags that a variable can set.
-var flagNames = strings.Fields("corpus index-dir scratch designs rows metrics drop-caches allow-tmpfs samples")
+var flagNames = strings.Fields("corpus index-dir scratch designs options rows metrics drop-caches allow-tmpfs samples")
 
 func envName(flag string) string {
 	return "MAILBENCH_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
@@ -166,25 +171,50 @@ func (r *Runner) check() error {
 	return r.pickDesigns()
 }
 
+// pickDesigns finds the designs that are measured, with the options they are
+// given. It may be called again with other names.
 func (r *Runner) pickDesigns() error {
 	c := &r.cfg
-	known := designs.All
-	if len(c.Designs) > 0 {
-		known = c.Designs
+	if r.known == nil {
+		r.known = c.Designs
+		if len(r.known) == 0 {
+			r.known = designs.All
+		}
+		r.house = len(c.Designs) == 0
 	}
 	if c.Names == "" {
-		c.Designs = known
-		return nil
+		c.Designs = r.known
+		if r.house {
+			c.Designs = defaultDesigns(r.known)
+		}
+		return r.tune()
 	}
 	c.Designs = nil
 	for name := range strings.SplitSeq(c.Names, ",") {
-		d, ok := known.Lookup(strings.TrimSpace(name))
+		d, ok := r.known.Lookup(strings.TrimSpace(name))
 		if !ok {
-			return fmt.Errorf("-designs %s: no design %q (there are %s)", c.Names, name, strings.Join(known.Names(), ", "))
+			return fmt.Errorf("-designs %s: no design %q (there are %s)", c.Names, name, strings.Join(r.known.Names(), ", "))
 		}
 		c.Designs = append(c.Designs, d)
 	}
-	return nil
+	return r.tune()
+}
+
+// defaultDesigns are the house's designs in a run that names none: ours, and
+// the one that is nearest to a server people run. All of them would take more
+// time than anybody waits for.
+func defaultDesigns(known index.Registry) []index.Design {
+	names := []string{"column", "linked"}
+	if _, ok := known.Lookup("linked"); !ok {
+		names[1] = "scan"
+	}
+	var ds []index.Design
+	for _, name := range names {
+		if d, ok := known.Lookup(name); ok {
+			ds = append(ds, d)
+		}
+	}
+	return ds
 }
 
 // fromPWD makes a path absolute, relative to $PWD, and expands a leading ~,

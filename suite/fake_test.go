@@ -48,6 +48,7 @@ func fakes() []index.Design {
 	add("keys", func(m fakeBox) index.Mailbox { return keysBox{m} })
 	add("error", func(m fakeBox) index.Mailbox { return errorBox{m} })
 	add("variable", func(m fakeBox) index.Mailbox { return variableBox{m} })
+	ds = append(ds, optioned{scan.Design})
 	add("file", func(m fakeBox) index.Mailbox { return fileBox{m} })
 	return append(ds, designs.All...)
 }
@@ -207,4 +208,26 @@ func (m fileBox) Thread(alg thread.Alg, s index.Search) (*index.Answer, error) {
 		return nil, err
 	}
 	return a, os.WriteFile(file, b, 0o600)
+}
+
+// optioned has an option of its own. It refuses the value "bad" and, the
+// option once set to "wrong", answers wrongly.
+type optioned struct{ index.Design }
+
+func (optioned) Name() string { return "optioned" }
+
+func (optioned) Axes() index.Axes {
+	return index.Axes{Compacts: true, Extra: []index.Extra{{Name: "mode", Values: []string{"plain", "1,2", "wrong"}, Help: "a test's"}}}
+}
+
+func (d optioned) Open(cfg index.Config) (index.Mailbox, error) {
+	mode := d.Axes().Extra[0].Value(cfg.Options)
+	if mode == "bad" {
+		return nil, fmt.Errorf("mode %q", mode)
+	}
+	mb, err := d.Design.Open(cfg)
+	if err == nil && mode == "wrong" {
+		mb = lostBox{fakeBox{mb}}
+	}
+	return mb, err
 }

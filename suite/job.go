@@ -108,16 +108,7 @@ func (s *stage) reset() error {
 	if err := clearDir(s.work); err != nil {
 		return err
 	}
-	names, err := os.ReadDir(s.dir)
-	if err != nil {
-		return err
-	}
-	for _, d := range names {
-		if err := copyFile(filepath.Join(s.dir, d.Name()), filepath.Join(s.work, d.Name())); err != nil {
-			return err
-		}
-	}
-	return nil
+	return copyTree(s.dir, s.work)
 }
 
 func (s *stage) close() error { return os.RemoveAll(s.base) }
@@ -129,6 +120,26 @@ func clearDir(dir string) error {
 	}
 	for _, d := range names {
 		if err := os.RemoveAll(filepath.Join(dir, d.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyTree copies what is in the directory from to the directory to, synced.
+func copyTree(from, to string) error {
+	names, err := os.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	for _, d := range names {
+		a, b := filepath.Join(from, d.Name()), filepath.Join(to, d.Name())
+		if d.IsDir() {
+			err = errors.Join(os.Mkdir(b, 0o755), copyTree(a, b))
+		} else {
+			err = copyFile(a, b)
+		}
+		if err != nil {
 			return err
 		}
 	}

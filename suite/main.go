@@ -141,6 +141,9 @@ func (r *Runner) describe(f *fixture) {
 		}
 		fmt.Printf("# device: one evicted page takes %v (median of 64): %s\n", lat.Round(time.Microsecond), hint)
 	}
+	if r.cfg.Options != "" {
+		fmt.Printf("# options: %s\n", r.cfg.Options)
+	}
 	drop := "not allowed (-drop-caches)"
 	if r.cfg.DropCaches {
 		drop = "allowed"

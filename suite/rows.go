@@ -66,6 +66,9 @@ func (r *Runner) Rows() []Row {
 	for _, d := range r.cfg.Designs {
 		rows = append(rows, mailboxRows(d, r.mails2003())...)
 	}
+	for _, d := range r.cfg.Designs {
+		rows = append(rows, optionRows(d)...)
+	}
 	rows = append(rows, memoryRows()...)
 	rows = append(rows, floorRows(r.mails2003())...)
 	slices.SortStableFunc(rows, func(a, b Row) int {
@@ -76,7 +79,7 @@ func (r *Runner) Rows() []Row {
 
 // benchmarks in the order in which they run.
 var benchmarks = strings.Fields("SelectFirst SelectAgain Resync ThreadFirst ThreadAgain SortDate SortSubject Compact " +
-	"Sort Thread HeaderScan Floor")
+	"Options Sort Thread HeaderScan Floor")
 
 // mails2003 is the mail's state in the condition of the 2003 post, mails cold
 // and index warm, as near as it can be had: without permission to drop the
@@ -114,7 +117,10 @@ func mailboxRows(d index.Design, pair temp.State) []Row {
 	rows = append(rows, queryRows(d, ax)...)
 	if ax.Compacts {
 		for _, dead := range []int{0, 10, 30, 60} {
-			add("Compact", dead == 30, compact(d, dead), "dead", strconv.Itoa(dead)+"pct", "mails", "warm", "index", indexWarm)
+			add("Compact", dead == 30, compact(d, dead, "random"), "dead", strconv.Itoa(dead)+"pct", "mails", "warm", "index", indexWarm)
+		}
+		for _, shape := range deadShapes[1:] {
+			add("Compact", false, compact(d, 30, shape), "shape", shape, "dead", "30pct", "mails", "warm", "index", indexWarm)
 		}
 	}
 	return rows

@@ -1,0 +1,117 @@
+package suite
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"mailbench/index"
+	"mailbench/internal/temp"
+)
+
+// A tuned design is one with options of its own set.
+type tuned struct {
+	index.Design
+	extra map[string]string
+}
+
+func (d tuned) Axes() index.Axes { return index.AxesOf(d.Design) }
+
+// Open opens the design with its options, under those of cfg.
+func (d tuned) Open(cfg index.Config) (index.Mailbox, error) {
+	extra := maps.Clone(d.extra)
+	maps.Copy(extra, cfg.Options.Extra)
+	cfg.Options.Extra = extra
+	return d.Design.Open(cfg)
+}
+
+// with sets an option of d.
+func with(d index.Design, name, value string) index.Design {
+	return tuned{d, map[string]string{name: value}}
+}
+
+// tune gives the picked designs the options of Config.Options.
+func (r *Runner) tune() error {
+	c := &r.cfg
+	if c.Options == "" {
+		return nil
+	}
+	given := map[string]map[string]string{}
+	for part := range strings.SplitSeq(c.Options, ",") {
+		bad := func(format string, args ...any) error {
+			return fmt.Errorf("-options %s: %s", strings.TrimSpace(part), fmt.Sprintf(format, args...))
+		}
+		path, value, ok := strings.Cut(strings.TrimSpace(part), "=")
+		design, name, ok2 := strings.Cut(path, ".")
+		if !ok || !ok2 || value == "" {
+			return bad("want design.name=value")
+		}
+		d, ok := r.known.Lookup(design)
+		if !ok {
+			return bad("no design %q (there are %s)", design, strings.Join(r.known.Names(), ", "))
+		}
+		var names []string
+		for _, x := range index.AxesOf(d).Extra {
+			names = append(names, x.Name)
+		}
+		if !slices.Contains(names, name) {
+			return bad("%s has no option %q (it has: %s)", design, name, strings.Join(names, ", "))
+		}
+		if given[design] == nil {
+			given[design] = map[string]string{}
+		}
+		given[design][name] = value
+	}
+	c.Designs = slices.Clone(c.Designs)
+	for i, d := range c.Designs {
+		if extra := given[d.Name()]; extra != nil {
+			c.Designs[i] = tuned{d, extra}
+		}
+	}
+	return nil
+}
+
+// optionRows try a design's own options, one at a time, each of the values
+// that the design thinks worth trying: what its tuning is made from. The
+// first value of an option is its default, which has rows of its own once.
+func optionRows(d index.Design) []Row {
+	ax := index.AxesOf(d)
+	var rows []Row
+	add := func(d index.Design, option string) {
+		row := func(op string, prepare func(*Runner, *fixture) (*job, error), kv ...string) {
+			kv = append(kv, "design", d.Name(), "op", op, "option", option, "mails", "warm")
+			rows = append(rows, Row{"Options", params(kv...), false, prepare})
+		}
+		row("select-first", selectFirst(d, temp.Warm), "index", indexNone)
+		row("thread-first", threadFirst(d, "", temp.Warm), "index", indexWarm)
+		row("thread-again", answerAgain(d, query{alg: "references", delta: "none", search: "all", index: indexWarm}), "index", indexWarm)
+		if ax.Compacts {
+			row("compact", compact(d, 30, "random"), "index", indexWarm)
+		}
+	}
+	for i, x := range ax.Extra {
+		if i == 0 {
+			add(d, "defaults")
+		}
+		for _, v := range x.Values[1:] {
+			add(with(d, x.Name, v), optionName(x.Name, v))
+		}
+	}
+	return rows
+}
+
+// optionName is an option and its value as the value of the option= axis, in
+// which some characters cannot stand.
+func optionName(name, value string) string {
+	value = strings.Map(func(c rune) rune {
+		if strings.ContainsRune(",/ =", c) {
+			return '_'
+		}
+		return c
+	}, value)
+	if endsInNumber(name + ":" + value) {
+		value = strings.ReplaceAll(value, "-", "_")
+	}
+	return name + ":" + value
+}
