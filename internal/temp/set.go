@@ -14,6 +14,7 @@ type Set struct {
 	root  string
 	files []string // full paths
 	bytes int64
+	image *Image // whose files they are; nil: of the machine's own file systems
 }
 
 // Files makes a Set of every regular file below root (root itself when it is

@@ -47,17 +47,19 @@ func (s *Set) Unfit(st State, total int64, mayDrop bool) string {
 	if st == Warm && Method() == "none" {
 		return "the kernel does not tell what is in the page cache, so warm cannot be proven"
 	}
-	if st == NoData || st == Cold {
+	if (st == NoData || st == Cold) && s.image == nil {
 		if why := Missing(s.root); why != "" {
 			return why
 		}
 	}
 	if st == Cold {
-		if !mayDrop {
-			return "cold needs -drop-caches (it drops the caches of the whole machine)"
-		}
-		if why := CanDrop(); why != "" {
-			return why
+		if s.image == nil {
+			if !mayDrop {
+				return "cold needs -drop-caches (it drops the caches of the whole machine) or -loop-image"
+			}
+			if why := CanDrop(); why != "" {
+				return why
+			}
 		}
 		if _, err := ProcessIO(); err != nil {
 			return "cold is proven by device reads, which the kernel does not show: " + err.Error()
@@ -69,7 +71,8 @@ func (s *Set) Unfit(st State, total int64, mayDrop bool) string {
 // Make brings the files of s into state st and proves what can be proven
 // before the operation. Warm reads only when a sample says that it must. It
 // returns the resident share that the proof saw; of Cold 0, because asking
-// would read inodes. Errors: *Miss when the proof fails.
+// would read inodes. Cold drops the caches of the machine, or mounts the Image
+// of the files anew. Errors: *Miss when the proof fails.
 func (s *Set) Make(st State, r *rand.Rand) (share float64, err error) {
 	switch st {
 	case Warm:
@@ -95,6 +98,9 @@ func (s *Set) Make(st State, r *rand.Rand) (share float64, err error) {
 		}
 		return res.Share(), nil
 	default:
+		if s.image != nil {
+			return 0, s.image.Cool()
+		}
 		return 0, Drop()
 	}
 }
