@@ -55,6 +55,8 @@ type Base struct {
 	sum        summary
 	seen       [2]fsys.Info // the files when they were read
 
+	rowsRead, keysRead int64 // see Loaded
+
 	table *Table // track's; nil: not loaded
 	track Tracker
 }
@@ -163,9 +165,11 @@ func (b *Base) load(keys bool) (*Table, error) {
 	t, err := b.table, error(nil)
 	if t == nil {
 		t, err = loadBase(b.fs, b.base, b.id, b.generation)
+		b.rowsRead += int64(t.Len())
 	}
 	if err == nil && keys {
 		err = loadKeys(b.fs, b.base, b.id, b.generation, t)
+		b.keysRead += int64(t.Len())
 	}
 	if err == nil && b.logst.records {
 		err = b.replay(t)

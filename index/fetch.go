@@ -48,7 +48,8 @@ func AppendValue(dst, raw []byte) []byte { return rfc5322.Unfold(dst, raw) }
 // entry gives the source's entry of a UID, nil when there is none. A message
 // that has gone meanwhile is passed over.
 func FetchFrom(src Source, uids []uint32, fields []string, entry func(uid uint32) *Entry, fn func(uid uint32, values [][]byte) error) error {
-	var header, text []byte
+	var header []byte
+	text := make([]byte, 0, 1024) // not nil: an empty value is not a missing one
 	values, ends := make([][]byte, len(fields)), make([]int, len(fields))
 	for _, uid := range uids {
 		e := entry(uid)

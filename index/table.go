@@ -33,8 +33,13 @@ type Vanished struct {
 	ModSeq uint64
 }
 
-// Len is the number of rows.
-func (t *Table) Len() int { return len(t.uid) }
+// Len is the number of rows; a nil table has none.
+func (t *Table) Len() int {
+	if t == nil {
+		return 0
+	}
+	return len(t.uid)
+}
 
 // UIDs are the rows' UIDs, ascending; not to be written to.
 func (t *Table) UIDs() []uint32 { return t.uid }
@@ -67,8 +72,14 @@ func (t *Table) Row(uid uint32) (int, bool) { return slices.BinarySearch(t.uid, 
 
 // Message is a row; its Key is a copy.
 func (t *Table) Message(row int) Message {
-	return Message{UID: t.uid[row], Key: string(t.Key(row)), Folder: Folder(t.dir[row]),
-		Flags: t.flags[row], Keywords: t.Keywords(row), ModSeq: t.modseq[row]}
+	m := t.unnamed(row)
+	m.Key = string(t.Key(row))
+	return m
+}
+
+// unnamed is Message without the key.
+func (t *Table) unnamed(row int) Message {
+	return Message{UID: t.uid[row], Folder: Folder(t.dir[row]), Flags: t.flags[row], Keywords: t.Keywords(row), ModSeq: t.modseq[row]}
 }
 
 // Select appends the rows that s selects, ascending, to dst. all is true when

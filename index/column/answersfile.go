@@ -21,6 +21,7 @@ type answersFile struct {
 	r   *blockfile.Reader
 	set set
 	uid []uint32 // decoded on first use
+	c   *counts
 }
 
 // storedAnswers opens the answers file if it is true of the messages that are
@@ -46,7 +47,7 @@ func (m *mailbox) storedAnswers(h *index.BaseHeader) *answersFile {
 		r.Close()
 		return nil
 	}
-	m.answers = &answersFile{r: r, set: s}
+	m.answers = &answersFile{r: r, set: s, c: &m.counts}
 	return m.answers
 }
 
@@ -85,6 +86,7 @@ func (a *answersFile) bytes(name string) (b []byte, rows int, ok bool) {
 	} else {
 		b, err = s.ReadAll(make([]byte, 0, s.Len()))
 	}
+	a.c.decoded(int64(len(b)))
 	return b, s.Rows(), err == nil
 }
 

@@ -91,6 +91,7 @@ func (m *mailbox) cache(h *index.BaseHeader) (*store, error) {
 
 func (m *mailbox) emptyStore(h *index.BaseHeader) *store {
 	st := newStore(newKey())
+	st.count = &m.counts
 	st.identity = m.identity(h)
 	return st
 }
@@ -117,7 +118,7 @@ func (m *mailbox) openCache(h *index.BaseHeader) (*store, error) {
 		r.Close()
 		return nil, err
 	}
-	st.identity = m.identity(h)
+	st.identity, st.count = m.identity(h), &m.counts
 	if m.envelopes() && st.rows > 0 && !st.covers("env") {
 		r.Close()
 		return nil, errOther // made with fields=thread: made again

@@ -89,7 +89,7 @@ func (m *mailbox) compact() error {
 		return err
 	}
 	m.lostCache = nil
-	pruned.identity, pruned.state, pruned.retried = st.identity, s, true
+	pruned.identity, pruned.count, pruned.state, pruned.retried = st.identity, st.count, s, true
 	m.drop()
 	if err := pruned.reopen(m.fs, m.cachePath); err != nil {
 		return err

@@ -20,7 +20,7 @@ func (design) Integrity() index.Integrity { return index.DetectsDamage }
 
 // Axes are what the benchmarks sweep.
 func (design) Axes() index.Axes {
-	return index.Axes{Fields: []string{"thread", "envelope"}, Answers: []string{"stored", "computed"}, Compacts: true, Open: true}
+	return index.Axes{Fields: []string{"thread", "envelope"}, Answers: []string{"stored", "computed"}, Compacts: true, Open: true, Fetches: true, ModSeqs: true}
 }
 
 // Open opens the index: the header pages of the base, nothing of the cache.
@@ -72,6 +72,8 @@ type mailbox struct {
 	pending         chan struct{} // closed when the cache that is being published is on disk
 	forget          bool          // the answers file is known to be damaged: to be written anew
 	lost, lostCache error         // the last failure to write the answers, the cache: reported by Check
+
+	counts counts
 
 	answer  index.Answer // what Thread returned
 	uids    []uint32     // what Sort returned

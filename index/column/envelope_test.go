@@ -2,8 +2,9 @@ package column
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,36 +44,59 @@ func TestEnvelope(t *testing.T) {
 			mb.Close()
 			mb = openBox(t, dir, fast, f, o)
 		}
-		var e Envelope
-		err := mb.Messages(func(m index.Message) bool {
-			if err := mb.(Enveloper).Envelope(m.UID, &e); err != nil {
-				t.Fatalf("round %d, uid %d: %v", round, m.UID, err)
-			}
-			head := []byte(f.mails[m.Key].header)
-			for i, field := range envelopeFields {
-				want, ok := rfc5322.Get(head, field.String())
-				if want = rfc5322.Unfold(nil, want); !ok {
-					want = nil
-				} else if want == nil {
-					want = []byte{}
-				}
-				got := *e.field(i)
-				if !bytes.Equal(got, want) || (got == nil) != (want == nil) {
-					t.Fatalf("round %d, uid %d, %s: got %q, want %q\n%s", round, m.UID, field, got, want, head)
-				}
-			}
-			return true
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		verifyFetch(t, mb, f, r)
 		if err := check(mb); err != nil {
 			t.Fatal(err)
 		}
 	}
-	var e Envelope
-	if err := mb.(Enveloper).Envelope(1<<31, &e); !errors.Is(err, ErrNoEnvelope) {
-		t.Errorf("unknown uid: %v", err)
+}
+
+// verifyFetch compares Fetch of a draw of messages and fields with the mail.
+func verifyFetch(t *testing.T, mb index.Mailbox, f *fake, r *rand.Rand) {
+	t.Helper()
+	keys := map[uint32]string{}
+	var uids []uint32
+	if err := mb.Messages(func(m index.Message) bool {
+		keys[m.UID] = m.Key
+		uids = append(uids, m.UID)
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	fields := slices.Clone(index.EnvelopeFields)
+	r.Shuffle(len(fields), func(i, k int) { fields[i], fields[k] = fields[k], fields[i] })
+	fields = fields[:1+r.IntN(len(fields))]
+	fields[0] = strings.ToUpper(fields[0])
+	if r.IntN(4) == 0 {
+		fields = append(fields, "X-Nothing", "References")
+	}
+	if r.IntN(3) == 0 {
+		r.Shuffle(len(uids), func(i, k int) { uids[i], uids[k] = uids[k], uids[i] })
+		uids = append(uids[:len(uids)/2], 1<<31)
+	}
+	var got []uint32
+	err := mb.(index.Fetcher).Fetch(uids, fields, func(uid uint32, values [][]byte) error {
+		got = append(got, uid)
+		head := []byte(f.mails[keys[uid]].header)
+		for i, field := range fields {
+			want, ok := rfc5322.Get(head, field)
+			if want = index.AppendValue([]byte{}, want); !ok {
+				want = nil
+			}
+			if v := values[i]; !bytes.Equal(v, want) || (v == nil) != (want == nil) {
+				t.Fatalf("uid %d, %s: got %q, want %q\n%s", uid, field, v, want, head)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if uids[len(uids)-1] == 1<<31 {
+		uids = uids[:len(uids)-1]
+	}
+	if !slices.Equal(got, uids) {
+		t.Fatalf("fetched %d messages, want %d", len(got), len(uids))
 	}
 }
 

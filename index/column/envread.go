@@ -1,7 +1,6 @@
 package column
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -10,16 +9,6 @@ import (
 
 	"mailbench/internal/rfc5322"
 )
-
-// An Envelope is what a message's header says, unfolded, not decoded; nil: the
-// field is absent.
-type Envelope struct {
-	Date, Subject, From, Sender, ReplyTo, To, Cc, Bcc, InReplyTo, MessageID []byte
-}
-
-func (e *Envelope) field(i int) *[]byte {
-	return [...]*[]byte{&e.Date, &e.Subject, &e.From, &e.Sender, &e.ReplyTo, &e.To, &e.Cc, &e.Bcc, &e.InReplyTo, &e.MessageID}[i]
-}
 
 // envIndex finds blocks by row.
 type envIndex struct {
@@ -44,7 +33,7 @@ func (s *store) envelopes() (*envIndex, error) {
 		default:
 			continue
 		}
-		b, err := p.bytes()
+		b, err := s.bytes(p)
 		if err != nil {
 			return nil, err
 		}
@@ -146,8 +135,8 @@ func (b *envSpan) decode(buf []byte, fn func(row int, r *envRow) error) ([]byte,
 	return raw, nil
 }
 
-// envReader gives whole envelopes, with the last two blocks decoded: a window
-// of a mailbox and its parents are mostly in them.
+// envReader gives envelopes, with the last two blocks decoded: a window of a
+// mailbox and its parents are mostly in them.
 type envReader struct {
 	s     *store
 	x     *envIndex
@@ -156,21 +145,30 @@ type envReader struct {
 		buf   []byte
 		rows  []envRow
 	}
-	turn int
+	turn      int
+	date, irt []byte // what is made anew for a row
 }
 
 func (s *store) envReader() (*envReader, error) {
-	if err := errors.Join(s.loadLinks(), s.loadDates()); err != nil {
-		return nil, err
-	}
 	x, err := s.envelopes()
 	if err != nil {
 		return nil, err
 	}
-	x.owner = s.cols.owners()
 	r := &envReader{s: s, x: x}
 	r.cache[0].first, r.cache[1].first = -1, -1
 	return r, nil
+}
+
+// owners loads what tells whose Message-ID an In-Reply-To is.
+func (r *envReader) owners() error {
+	if r.x.owner != nil {
+		return nil
+	}
+	if err := r.s.loadLinks(); err != nil {
+		return err
+	}
+	r.x.owner = r.s.cols.owners()
+	return nil
 }
 
 func (r *envReader) row(row int) (*envRow, error) {
@@ -183,6 +181,10 @@ func (r *envReader) row(row int) (*envRow, error) {
 	}
 	c := &r.cache[r.turn]
 	c.first, c.rows = -1, c.rows[:0]
+	if r.s.count != nil {
+		r.s.count.blocks.Add(1)
+	}
+	r.s.count.decoded(int64(b.raw))
 	var err error
 	c.buf, err = b.decode(c.buf, func(_ int, e *envRow) error {
 		c.rows = append(c.rows, *e)
@@ -196,74 +198,80 @@ func (r *envReader) row(row int) (*envRow, error) {
 	return &c.rows[row-b.first], nil
 }
 
-// read fills e with the envelope of a row; its slices are valid until the next
-// read.
-func (r *envReader) read(row int, e *Envelope) error {
-	v, err := r.row(row)
+// read sets v to the fields of a row's envelope that want has a bit for; nil:
+// the message has no such field. The slices are valid until the next read.
+// Date and In-Reply-To may need columns of the whole mailbox, once.
+func (r *envReader) read(row int, want uint64, v *[envFields][]byte) error {
+	e, err := r.row(row)
 	if err != nil {
 		return err
 	}
-	*e = Envelope{}
-	bits := v.bits
-	for i := range envelopeFields {
-		if bits&(1<<i) == 0 {
+	*v = [envFields][]byte{}
+	want &= e.bits | (envParent|envDate)&e.bits
+	if e.bits&envParent != 0 && want&(1<<envInReplyTo) != 0 {
+		if r.irt, err = r.inReplyTo(r.irt[:0], row); err != nil {
+			return err
+		}
+		v[envInReplyTo] = r.irt
+		want &^= 1 << envInReplyTo
+		if e, err = r.row(row); err != nil { // another block may stand in its place
+			return err
+		}
+	}
+	for i := range v {
+		if want&(1<<i) == 0 {
 			continue
 		}
-		*e.field(i) = v.v[i]
-		if v.v[i] == nil {
-			*e.field(i) = []byte{}
+		if v[i] = e.v[i]; v[i] == nil {
+			v[i] = empty
 		}
 	}
-	if bits&envDate != 0 {
-		e.Date = append(appendDate(nil, v.code, r.s.cols.date[row]), v.v[0]...)
-	}
-	if bits&envParent == 0 {
-		return nil
-	}
-	if e.InReplyTo, err = r.inReplyTo(row); err != nil {
-		return err
-	}
-	// Looking for the parent may have decoded another block over this one.
-	if v, err = r.row(row); err != nil {
-		return err
-	}
-	for i := range envelopeFields {
-		if i != envInReplyTo && v.v[i] != nil && (i != 0 || bits&envDate == 0) {
-			*e.field(i) = v.v[i]
+	if e.bits&envDate != 0 && want&1 != 0 {
+		if err := r.s.loadDates(); err != nil {
+			return err
 		}
+		r.date = append(appendDate(r.date[:0], e.code, r.s.cols.date[row]), e.v[0]...)
+		v[0] = r.date
 	}
 	return nil
 }
 
-// inReplyTo is the text of an In-Reply-To that is the row's last reference.
-func (r *envReader) inReplyTo(row int) ([]byte, error) {
+var empty = []byte{}
+
+// inReplyTo appends the text of an In-Reply-To that is the row's last reference.
+func (r *envReader) inReplyTo(dst []byte, row int) ([]byte, error) {
 	if v, ok := r.x.orphan[int32(row)]; ok {
-		return v, nil
+		return append(dst, v...), nil
+	}
+	if err := r.owners(); err != nil {
+		return dst, err
 	}
 	c := &r.s.cols
 	if c.refOff[row] == c.refOff[row+1] {
-		return nil, corrupt("env")
+		return dst, corrupt("env")
 	}
 	p := r.x.owner[c.ref[c.refOff[row+1]-1]]
 	if p < 0 {
-		return nil, corrupt("env.irt")
+		return dst, corrupt("env.irt")
 	}
 	v, err := r.row(int(p))
 	if err != nil {
-		return nil, err
+		return dst, err
 	}
 	id, _, ok := rfc5322.FirstID(v.v[envFields-1], nil)
 	if !ok {
-		return nil, corrupt("env")
+		return dst, corrupt("env")
 	}
-	out := make([]byte, 0, len(id)+2)
-	return append(append(append(out, '<'), id...), '>'), nil
+	return append(append(append(dst, '<'), id...), '>'), nil
 }
 
 // pruneEnvelopes copies the envelopes of rows keep. Whole blocks of kept rows
 // are taken as they are.
 func (s *store) pruneEnvelopes(keep []int32) (*envWriter, error) {
 	r, err := s.envReader()
+	if err == nil {
+		err = r.owners()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -300,7 +308,7 @@ func (s *store) pruneEnvelopes(keep []int32) (*envWriter, error) {
 				}
 				// The first owner may be gone and a later one be after this row.
 				if p < 0 || !kept[p] {
-					v, err := r.inReplyTo(row)
+					v, err := r.inReplyTo(nil, row)
 					if err != nil {
 						return err
 					}

@@ -16,7 +16,8 @@ type store struct {
 	tainted bool // has rows that are not on disk
 	retried bool // absent messages have been looked for
 	key     hashKey
-	parts   []part // of all segments, in order of writing
+	count   *counts // the mailbox's; nil: nobody counts
+	parts   []part  // of all segments, in order of writing
 	rows    int
 
 	cols     columns // uid is always there
@@ -79,7 +80,7 @@ func openStore(r *blockfile.Reader, key hashKey) (*store, error) {
 		if p.name != "state" {
 			continue
 		}
-		b, err := p.bytes()
+		b, err := s.bytes(p)
 		if err != nil {
 			return nil, err
 		}
@@ -101,7 +102,7 @@ func (s *store) each(name string, fn func(b []byte, rows int) bool) error {
 		if p.name != name {
 			continue
 		}
-		b, err := p.bytes()
+		b, err := s.bytes(p)
 		if err != nil {
 			return err
 		}
@@ -110,6 +111,13 @@ func (s *store) each(name string, fn func(b []byte, rows int) bool) error {
 		}
 	}
 	return nil
+}
+
+// bytes returns a part's stream.
+func (s *store) bytes(p part) ([]byte, error) {
+	b, err := p.bytes()
+	s.count.decoded(int64(len(b)))
+	return b, err
 }
 
 func corrupt(name string) error {
@@ -169,7 +177,7 @@ func (s *store) loadLinks() error {
 			continue
 		}
 		var err error
-		if *to, err = p.bytes(); err != nil {
+		if *to, err = s.bytes(p); err != nil {
 			return err
 		}
 		if p.name == "ctl" && len(seg.ctl) != p.rows {
@@ -203,7 +211,7 @@ func (s *store) loadRanks(t *text) error {
 				t.dict.base, first = p.rows, false
 			}
 		case t.name + ".place":
-			b, err := p.bytes()
+			b, err := s.bytes(p)
 			if err != nil {
 				return err
 			}

@@ -165,7 +165,7 @@ func (m *mailbox) retry(st *store, h *index.BaseHeader) (*store, error) {
 		if e, name = m.base.EntryInto(row, &entry, name); e == nil {
 			continue
 		}
-		if buf, err = m.cfg.Source.ReadHeader(e, buf); err == nil {
+		if buf, err = m.source().ReadHeader(e, buf); err == nil {
 			m.drop()
 			m.closeAnswers()
 			m.forget = true
@@ -197,7 +197,7 @@ func (m *mailbox) fill(st *store, h *index.BaseHeader, fresh int) error {
 	if err != nil {
 		return err
 	}
-	r := &reader{src: m.cfg.Source, want: w, compat: m.compat, key: st.key}
+	r := &reader{src: m.source(), want: w, compat: m.compat, key: st.key}
 	err = readAll(r, n, m.cfg.Options.Workers, func(i int, e *index.Entry, buf []byte) (*index.Entry, []byte) {
 		return m.base.EntryInto(fresh+i, e, buf)
 	}, b.merge)
@@ -268,7 +268,7 @@ func (m *mailbox) need(st *store, v *view, w wants) error {
 	if err != nil {
 		return err
 	}
-	r := &reader{src: m.cfg.Source, want: w, compat: m.compat, key: st.key}
+	r := &reader{src: m.source(), want: w, compat: m.compat, key: st.key}
 	err = readAll(r, st.rows, m.cfg.Options.Workers, func(i int, e *index.Entry, buf []byte) (*index.Entry, []byte) {
 		if message[i] == 0 {
 			return nil, buf

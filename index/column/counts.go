@@ -1,0 +1,52 @@
+package column
+
+import (
+	"sync/atomic"
+
+	"mailbench/index"
+)
+
+// counts is what a handle has done since Open; see index.Counter.
+type counts struct {
+	mails   atomic.Int64 // headers, messages and stats asked of the source
+	bytes   atomic.Int64 // of parts of cache and answers, decompressed
+	blocks  atomic.Int64 // of envelopes
+	records atomic.Int64 // envelopes given
+}
+
+// decoded counts bytes of a part or of a block; a store under Check has no counts.
+func (c *counts) decoded(bytes int64) {
+	if c != nil {
+		c.bytes.Add(bytes)
+	}
+}
+
+// Counts implements index.Counter.
+func (m *mailbox) Counts() map[string]int64 {
+	out := map[string]int64{
+		"mails-opened":   m.counts.mails.Load(),
+		"bytes-decoded":  m.counts.bytes.Load(),
+		"blocks-decoded": m.counts.blocks.Load(),
+		"records-read":   m.counts.records.Load(),
+	}
+	out["rows-read"], out["keys-read"] = m.base.Loaded()
+	return out
+}
+
+// source is the mail, with what is opened of it counted.
+func (m *mailbox) source() index.Source { return countedSource{m.cfg.Source, &m.counts} }
+
+type countedSource struct {
+	index.Source
+	c *counts
+}
+
+func (s countedSource) ReadHeader(e *index.Entry, buf []byte) ([]byte, error) {
+	s.c.mails.Add(1)
+	return s.Source.ReadHeader(e, buf)
+}
+
+func (s countedSource) ReadMessage(e *index.Entry, buf []byte) ([]byte, error) {
+	s.c.mails.Add(1)
+	return s.Source.ReadMessage(e, buf)
+}
