@@ -133,51 +133,12 @@ func CRLFSize(b []byte) int64 {
 // SortColumns returns the columns that crit needs, for mailsort.Order. Only
 // what a criterion asks for is read.
 func (r *Rows) SortColumns(crit []mailsort.Criterion, compat Compat, sc *mailsort.Scratch) (func(mailsort.Key) []uint64, error) {
-	var cols [mailsort.NumKeys][]uint64
-	var err error
 	c := &Columns{}
 	if want := WantFor(crit); want != 0 {
+		var err error
 		if c, err = r.Columns(want, compat); err != nil {
 			return nil, err
 		}
 	}
-	var keyRank []uint32
-	keys := func(id []int32) []uint64 {
-		if keyRank == nil {
-			keyRank = InternerRanks(c.Keys, sc)
-		}
-		return RankColumn(nil, id, keyRank)
-	}
-	for _, k := range crit {
-		if cols[k.Key] != nil {
-			continue
-		}
-		var v []int64
-		switch k.Key {
-		case mailsort.Arrival:
-			v, err = r.InternalDates()
-			cols[k.Key] = SignedColumn(nil, v)
-		case mailsort.Size:
-			v, err = r.Sizes()
-			cols[k.Key] = SignedColumn(nil, v)
-		case mailsort.Date:
-			cols[k.Key] = SignedColumn(nil, c.Input.Date)
-		case mailsort.Subject:
-			cols[k.Key] = RankColumn(nil, c.Input.Subject, InternerRanks(c.Subjects, sc))
-		case mailsort.From:
-			cols[k.Key] = keys(c.From)
-		case mailsort.To:
-			cols[k.Key] = keys(c.To)
-		case mailsort.Cc:
-			cols[k.Key] = keys(c.Cc)
-		case mailsort.DisplayFrom:
-			cols[k.Key] = keys(c.DisplayFrom)
-		case mailsort.DisplayTo:
-			cols[k.Key] = keys(c.DisplayTo)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return func(k mailsort.Key) []uint64 { return cols[k] }, nil
+	return c.ForSort(crit, r.InternalDates, r.Sizes, sc)
 }
