@@ -28,6 +28,7 @@ type Config struct {
 	Samples    int    // least number of samples of a row; 0 = 3
 	Metrics    string // "default" (also "") or "all"
 	DropCaches bool   // cold rows may drop the caches of the whole machine
+	LoopImage  string // "on": cold rows run in a private file system; "off"; "" = with Rows "all" and no DropCaches
 	AllowTmpfs bool   // index and scratch may lie on tmpfs, where fsync is free
 	CacheDir   string // corpora and answers; "" = user cache directory/mailbench
 }
@@ -49,9 +50,14 @@ type Runner struct {
 	forks     bool   // this process can start itself anew (Main ran)
 	inherited string // index files that the parent process made
 	clone     *live
+	image     *temp.Image // of the cold rows; nil: not made (yet)
+	imageTold string      // what is to be said of it after the run
+	cool      *fixture    // the corpus in it
+	coolErr   error
 	skipped   []note // rows that cannot be measured here, and why
 	cold      []note // cold samples in the order in which they were taken
 	doubts    []note
+	fileUnits []string // metrics named after files
 	failed    bool
 
 	memory   int64 // that the page cache can have
@@ -96,6 +102,9 @@ func Flags(fs *flag.FlagSet, ds ...index.Design) *Runner {
 	text(&c.Metrics, "metrics", "`which` metrics: default or all")
 	boolean(&c.DropCaches, "drop-caches", "let cold rows drop the caches of the whole machine")
 	boolean(&c.AllowTmpfs, "allow-tmpfs", "let index and scratch lie on tmpfs")
+	fs.BoolFunc("loop-image", "let cold rows run in a private file system in a file below -scratch (needs root; with -rows all and no -drop-caches it is tried anyway, unless false) (or "+envName("loop-image")+")",
+		func(v string) error { c.LoopImage = v; return nil })
+	c.LoopImage = os.Getenv(envName("loop-image"))
 	samples := func(from, v string) {
 		n, err := strconv.Atoi(v)
 		if err != nil || n < 1 {
@@ -114,7 +123,7 @@ func Flags(fs *flag.FlagSet, ds ...index.Design) *Runner {
 }
 
 // flagNames are the flags that a variable can set.
-var flagNames = strings.Fields("corpus index-dir scratch designs options rows metrics drop-caches allow-tmpfs samples")
+var flagNames = strings.Fields("corpus index-dir scratch designs options rows metrics drop-caches loop-image allow-tmpfs samples")
 
 func envName(flag string) string {
 	return "MAILBENCH_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
@@ -141,6 +150,17 @@ func (r *Runner) check() error {
 		}
 		if !slices.Contains([]string{"default", "all"}, *f.val) {
 			return fmt.Errorf("-%s %s: want default or all", f.name, *f.val)
+		}
+	}
+	switch c.LoopImage {
+	case "", "on", "off":
+	default:
+		on, err := strconv.ParseBool(c.LoopImage)
+		if err != nil {
+			return fmt.Errorf("-loop-image %s: want true or false", c.LoopImage)
+		}
+		if c.LoopImage = "off"; on {
+			c.LoopImage = "on"
 		}
 	}
 	if r.memory == 0 {

@@ -39,6 +39,8 @@ type job struct {
 	floor  func() (floor.Work, error) // the unavoidable part, at the same temperature; nil: none
 	mbPerS int64                      // bytes a run goes through, for MB/s; 0: not a matter of bytes
 	close  func() error
+
+	metrics func(*result) []metric // the row's own; nil: none
 }
 
 // step runs f if there is one.

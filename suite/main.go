@@ -79,6 +79,7 @@ func (r *Runner) cleanOnSignal() (stop func()) {
 
 // notes prints what is known only after the rows.
 func (r *Runner) notes() {
+	r.unitNotes()
 	for _, n := range r.cold {
 		fmt.Printf("# samples %s: %s\n", n.name, n.text)
 	}
@@ -88,6 +89,9 @@ func (r *Runner) notes() {
 			fmt.Printf("# skipped %s: %s\n", n.name, n.text)
 		}
 		told[n] = true
+	}
+	if r.imageTold != "" {
+		fmt.Printf("# loop image: %s\n", r.imageTold)
 	}
 	for _, n := range r.doubts {
 		fmt.Printf("# doubtful %s: %s\n", n.name, n.text)
@@ -144,11 +148,14 @@ func (r *Runner) describe(f *fixture) {
 	if r.cfg.Options != "" {
 		fmt.Printf("# options: %s\n", r.cfg.Options)
 	}
-	drop := "not allowed (-drop-caches)"
-	if r.cfg.DropCaches {
-		drop = "allowed"
+	cold := "drop_caches, which is not allowed (-drop-caches)"
+	switch {
+	case r.usesImage():
+		cold = "a private loop image, mounted anew"
+	case r.cfg.DropCaches:
+		cold = "drop_caches"
 	}
-	fmt.Printf("# temperature: residency by %s, eviction by fadvise, drop_caches %s\n", temp.Method(), drop)
+	fmt.Printf("# temperature: residency by %s, eviction by fadvise, cold by %s\n", temp.Method(), cold)
 }
 
 func kernel() string {

@@ -26,6 +26,18 @@ var units = []string{
 	"Unit x-floor better=lower",
 	"Unit peak-anon-B/msg better=lower",
 	"Unit peak-file-B/msg better=lower",
+	"Unit ns/msg better=lower",
+	"Unit B/msg better=lower",
+	"Unit growth better=lower",
+	"Unit ns/mailbox better=lower",
+	"Unit index-B/mailbox better=lower",
+	"Unit empty-B better=lower",
+	"Unit empty-files better=lower",
+	"Unit written-B/delivered better=lower",
+	"Unit dirtied-B/delivered better=lower",
+	"Unit mean-disk-B/msg better=lower",
+	"Unit peak-disk-B/msg better=lower",
+	"Unit rewrites better=lower",
 }
 
 // report prints the row: medians of its samples as the benchmark's own
@@ -57,6 +69,9 @@ func (r *Runner) report(b *testing.B, row Row, j *job, res *result) {
 			b.Error(err)
 		}
 		b.ReportMetric(float64(n)/float64(j.messages), "index-B/msg")
+		if all {
+			r.reportFiles(b, j)
+		}
 	}
 	if j.files != nil {
 		b.ReportMetric(100*res.share, "resident-pct")
@@ -70,6 +85,11 @@ func (r *Runner) report(b *testing.B, row Row, j *job, res *result) {
 	if res.peak != nil {
 		b.ReportMetric(float64(res.peak.Anonymous)/float64(j.messages), "peak-anon-B/msg")
 		b.ReportMetric(float64(res.peak.File)/float64(j.messages), "peak-file-B/msg")
+	}
+	if j.metrics != nil {
+		for _, m := range j.metrics(res) {
+			b.ReportMetric(m.value, m.unit)
+		}
 	}
 	r.againstFloor(b, res)
 	if j.mails != temp.Warm && j.files != nil || j.index == indexCold {
