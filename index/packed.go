@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 
 	mailsort "mailbench/sort"
-	"mailbench/thread"
 )
 
 // AppendFields appends all of f to dst as ParseFields reads it, for a design
@@ -72,97 +71,6 @@ func ParseFields(b []byte, f *Fields) (rest []byte, ok bool) {
 		return b, false
 	}
 	return b[c.off:], true
-}
-
-// A Collector turns the Fields of messages, one row after the other, into
-// Columns: what Builder does for headers, for a design that has the fields.
-type Collector struct {
-	want Want
-	c    Columns
-	keys [5]*[]int32
-}
-
-// NewCollector makes a collector of about n rows.
-func NewCollector(n int, want Want) *Collector {
-	k := &Collector{want: want}
-	c := &k.c
-	in := &c.Input
-	if want&WantIDs != 0 {
-		c.IDs = thread.NewInterner(n+n/8, 32*n)
-		in.ID, in.RefOff, in.Ref = make([]int32, 0, n), append(make([]uint32, 0, n+1), 0), make([]int32, 0, 3*n)
-	}
-	if want&WantSubject != 0 {
-		c.Subjects = thread.NewInterner(n/4+1, 8*n)
-		c.Subjects.Intern(nil)
-		in.Subject, in.Reply = make([]int32, 0, n), make([]uint8, 0, n)
-	}
-	if want&WantDate != 0 {
-		in.Date = make([]int64, 0, n)
-	}
-	for i, p := range [...]*[]int32{&c.From, &c.To, &c.Cc, &c.DisplayFrom, &c.DisplayTo} {
-		if want&(WantFrom<<i) != 0 {
-			*p = make([]int32, 0, n)
-			k.keys[i] = p
-			if c.Keys == nil {
-				c.Keys = thread.NewInterner(n/4+1, 8*n)
-				c.Keys.Intern(nil)
-			}
-		}
-	}
-	return k
-}
-
-// Add takes in the next row. Without DateOK its date is 0 and it is in
-// Columns.NoDate.
-func (k *Collector) Add(f *Fields) {
-	c := &k.c
-	in := &c.Input
-	if k.want&WantIDs != 0 {
-		id := int32(-1)
-		if f.ID != nil {
-			id = c.IDs.Intern(f.ID)
-		}
-		in.ID = append(in.ID, id)
-		for _, r := range f.Refs {
-			in.Ref = append(in.Ref, c.IDs.Intern(r))
-		}
-		in.RefOff = append(in.RefOff, uint32(len(in.Ref)))
-	}
-	if k.want&WantSubject != 0 {
-		reply := uint8(0)
-		if f.Reply {
-			reply = 1
-		}
-		in.Subject, in.Reply = append(in.Subject, c.Subjects.Intern(f.Subject)), append(in.Reply, reply)
-	}
-	if k.want&WantDate != 0 {
-		date := f.Date
-		if !f.DateOK {
-			date = 0
-			c.NoDate = append(c.NoDate, int32(in.N))
-		}
-		in.Date = append(in.Date, date)
-	}
-	for i, s := range [...][]byte{f.From, f.To, f.Cc, f.DisplayFrom, f.DisplayTo} {
-		if p := k.keys[i]; p != nil {
-			*p = append(*p, c.Keys.Intern(s))
-		}
-	}
-	in.N++
-}
-
-// Skip is Add of a row that could not be read: it is in Columns.Failed too.
-func (k *Collector) Skip() {
-	k.c.Failed = append(k.c.Failed, int32(k.c.Input.N))
-	k.Add(&Fields{})
-}
-
-// Columns ends the collection. O(1).
-func (k *Collector) Columns() *Columns {
-	if k.c.IDs != nil {
-		k.c.Input.NumIDs = k.c.IDs.Len()
-	}
-	return &k.c
 }
 
 // ForSort returns the columns that crit needs, for mailsort.Order; c has what
