@@ -28,6 +28,7 @@ type fixture struct {
 	bytes    int64
 	files    *temp.Set
 	truth    *truth
+	image    *temp.Image // in which the mail lies; nil: where the user has it
 }
 
 // open makes or opens the corpus, once.
@@ -132,7 +133,11 @@ func mailFiles(path, kind string) (*temp.Set, error) {
 
 // source opens the mail of f anew.
 func (f *fixture) source(tempDir string) (index.Source, error) {
-	return source.Open(f.path, source.Options{Kind: f.kind, TempDir: tempDir})
+	src, err := source.Open(f.path, source.Options{Kind: f.kind, TempDir: tempDir})
+	if p, ok := src.(temp.Pauser); ok && err == nil && f.image != nil {
+		f.image.Attach(p)
+	}
+	return src, err
 }
 
 // errSkip makes a row be skipped with a reason instead of failing.

@@ -40,7 +40,7 @@ func (r *Runner) fresh() int {
 	args := []string{"-test.run=^$", "-test.benchtime=1x", "-test.bench=" + flag.Lookup("test.bench").Value.String(),
 		"-corpus=" + spec, "-samples=1", "-rows=" + r.cfg.Rows, "-designs=" + r.cfg.Names, "-options=" + r.cfg.Options,
 		"-index-dir=" + filepath.Join(dir, "index"), "-scratch=" + filepath.Join(dir, "scratch"),
-		fmt.Sprintf("-allow-tmpfs=%v", r.cfg.AllowTmpfs)}
+		fmt.Sprintf("-loop-image=%v", r.usesImage()), fmt.Sprintf("-allow-tmpfs=%v", r.cfg.AllowTmpfs)}
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = append(plainEnviron(), freshEnv+"=1", "XDG_CACHE_HOME="+dir)
 	out, err := cmd.CombinedOutput()

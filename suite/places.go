@@ -58,7 +58,7 @@ func (r *Runner) outsideMail(flag, dir string) error {
 
 // cleanup removes what the run wrote besides its caches.
 func (r *Runner) cleanup() {
-	if err := r.removePlaces(); err != nil {
+	if err := errors.Join(r.closeImage(), r.removePlaces()); err != nil {
 		r.doubts = append(r.doubts, note{"cleanup", strings.ReplaceAll(err.Error(), "\n", "; ")})
 	}
 	r.index, r.scratch, r.clone = "", "", nil

@@ -41,7 +41,7 @@ func Plan(w io.Writer, cfg Config) error {
 	fmt.Fprintf(w, "index files: %s\nmail that is written: %s\n\n", r.cfg.IndexDir, r.cfg.Scratch)
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	var total time.Duration
-	rows, skipped, clone := 0, 0, false
+	rows, skipped, clone, cold := 0, 0, false, false
 	for _, row := range r.Rows() {
 		if r.cfg.Rows == "default" && !row.Default {
 			continue
@@ -55,6 +55,7 @@ func Plan(w io.Writer, cfg Config) error {
 		took := max(row.planSample(n)*time.Duration(r.cfg.Samples), time.Second)
 		total += took
 		clone = clone || row.clones()
+		cold = cold || row.value("mails") == "cold"
 		fmt.Fprintf(tw, "%s\tabout %v\n", row.Name(), took.Round(time.Second))
 	}
 	if err := tw.Flush(); err != nil {
@@ -65,7 +66,10 @@ func Plan(w io.Writer, cfg Config) error {
 		fmt.Fprintf(w, "one clone of the mail is written to %s (%d MB, nothing where the file system can share blocks), about %v\n",
 			r.cfg.Scratch, mail.bytes>>20, (time.Duration(n) * planClone).Round(time.Second))
 	}
-	fmt.Fprintln(w, "privileges: none; with -drop-caches the rows mails=cold need root")
+	if r.usesImage() && cold {
+		fmt.Fprintf(w, "one copy of the mail is written to a file system in a file below %s (%d MB)\n", r.cfg.Scratch, temp.ImageBytes(n, mail.bytes)>>20)
+	}
+	fmt.Fprintln(w, "privileges: none; the rows mails=cold need root, with -drop-caches and with -loop-image")
 	return nil
 }
 
@@ -127,8 +131,11 @@ func (r *Runner) planSkip(row Row, mail *planned) string {
 	}
 	switch row.value("mails") {
 	case "cold":
+		if r.usesImage() {
+			return temp.CanImage(r.cfg.Scratch)
+		}
 		if !r.cfg.DropCaches {
-			return "cold needs -drop-caches"
+			return "cold needs -drop-caches or -loop-image"
 		}
 		if why := temp.CanDrop(); why != "" {
 			return why

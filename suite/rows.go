@@ -83,9 +83,9 @@ var benchmarks = strings.Fields("SelectFirst SelectAgain Resync ThreadFirst Thre
 
 // mails2003 is the mail's state in the condition of the 2003 post, mails cold
 // and index warm, as near as it can be had: without permission to drop the
-// machine's caches the data alone is evicted.
+// machine's caches or a private file system the data alone is evicted.
 func (r *Runner) mails2003() temp.State {
-	if r.cfg.DropCaches {
+	if r.cfg.DropCaches || r.cfg.LoopImage == "on" {
 		return temp.Cold
 	}
 	return temp.NoData

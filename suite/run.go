@@ -55,6 +55,12 @@ func (r *Runner) runRow(b *testing.B, f *fixture, row Row) {
 	if why := row.unfitFor(f.kind); why != "" {
 		r.giveUp(b, row, &errSkip{why})
 	}
+	var err error
+	if row.value("mails") == temp.Cold.String() && r.usesImage() {
+		if f, err = r.imaged(f); err != nil {
+			r.giveUp(b, row, err)
+		}
+	}
 	j, err := row.prepare(r, f)
 	if err == nil {
 		if why := j.unfit(r.memory, r.cfg.DropCaches); why != "" {

@@ -26,6 +26,7 @@ func planCommand() *cli.Command {
 			&cli.IntFlag{Name: "samples", EnvVars: []string{"MAILBENCH_SAMPLES"}, Destination: &cfg.Samples, Usage: "least number of samples of a row"},
 			&cli.StringFlag{Name: "metrics", EnvVars: []string{"MAILBENCH_METRICS"}, Destination: &cfg.Metrics, Usage: "default or all"},
 			&cli.BoolFlag{Name: "allow-tmpfs", EnvVars: []string{"MAILBENCH_ALLOW_TMPFS"}, Destination: &cfg.AllowTmpfs, Usage: "let index and scratch lie on tmpfs"},
+			&cli.StringFlag{Name: "loop-image", EnvVars: []string{"MAILBENCH_LOOP_IMAGE"}, Destination: &cfg.LoopImage, Usage: "let cold rows run in a private file system: true or false (default: with -rows all and no -drop-caches)"},
 			&cli.BoolFlag{Name: "drop-caches", EnvVars: []string{"MAILBENCH_DROP_CACHES"}, Destination: &cfg.DropCaches, Usage: "let cold rows drop the caches of the machine"},
 		},
 		Action: func(c *cli.Context) error {

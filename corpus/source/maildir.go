@@ -17,6 +17,7 @@ type Maildir struct {
 	o    maildir.Options
 	opt  Options
 	r    *maildir.Reader
+	shut bool // closed for good
 }
 
 func openMaildir(path string, o Options) (index.Source, error) {
@@ -226,5 +227,28 @@ func (s *Maildir) UIDList() (string, bool) {
 // dovecot-keywords has them.
 func (s *Maildir) Keywords() (map[byte]string, error) { return maildir.Keywords(s.path) }
 
+// Pause closes the directories, so that the file system can be unmounted, and
+// Resume opens them again. Nothing else may be called in between, nor beside
+// either. Both do nothing after Close.
+func (s *Maildir) Pause() error {
+	if s.shut {
+		return nil
+	}
+	return s.r.Close()
+}
+
+// Resume is the other half of Pause.
+func (s *Maildir) Resume() error {
+	if s.shut {
+		return nil
+	}
+	r, err := maildir.Open(s.path, s.o)
+	if err != nil {
+		return fmt.Errorf("source: %w", err)
+	}
+	s.r = r
+	return nil
+}
+
 // Close closes the directories.
-func (s *Maildir) Close() error { return s.r.Close() }
+func (s *Maildir) Close() error { s.shut = true; return s.r.Close() }

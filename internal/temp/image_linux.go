@@ -260,3 +260,12 @@ func (im *Image) Close() error {
 	im.mount, im.loop, im.own = -1, nil, ""
 	return errors.Join(append(errs, im.file.Close())...)
 }
+
+// Free is how many bytes this process may still write in dir.
+func Free(dir string) (int64, error) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return 0, fmt.Errorf("temp: %s: %w", dir, err)
+	}
+	return int64(st.Bavail) * st.Bsize, nil
+}
