@@ -60,7 +60,8 @@ type Runner struct {
 	fileUnits []string // metrics named after files
 	failed    bool
 
-	memory   int64 // that the page cache can have
+	reclaim  temp.Reclaim // at the begin
+	memory   int64        // that the page cache can have
 	syncTold bool
 }
 

@@ -47,6 +47,7 @@ func (r *Runner) Main(m *testing.M) int {
 	fmt.Printf("corpus: %s\ncorpus-digest: %s\ncorpus-messages: %d\n", f.name, f.digest, f.messages)
 	fmt.Println(strings.Join(units, "\n"))
 	r.describe(f)
+	r.reclaim = temp.ReadReclaim()
 	code := m.Run()
 	r.cleanup()
 	r.notes()
@@ -92,6 +93,9 @@ func (r *Runner) notes() {
 	}
 	if r.imageTold != "" {
 		fmt.Printf("# loop image: %s\n", r.imageTold)
+	}
+	if r.reclaim.Counts != nil || r.reclaim.Set != nil {
+		fmt.Printf("# reclaim: %s\n", temp.ReadReclaim().Tell(r.reclaim))
 	}
 	for _, n := range r.doubts {
 		fmt.Printf("# doubtful %s: %s\n", n.name, n.text)

@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"os"
-	"path"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -63,8 +61,8 @@ func TotalMemory() int64 {
 	if err != nil {
 		return total
 	}
-	for _, name := range groupLimits(string(groups)) {
-		b, err := os.ReadFile(name)
+	for _, name := range groupFiles(string(groups), "memory.max", "memory.limit_in_bytes") {
+		b, err := os.ReadFile("/" + name)
 		if err != nil {
 			continue
 		}
@@ -73,29 +71,4 @@ func TotalMemory() int64 {
 		}
 	}
 	return total
-}
-
-// groupLimits names the files with the memory limits that hold for a process
-// whose /proc/self/cgroup is groups: of its control group and of those above.
-func groupLimits(groups string) []string {
-	var names []string
-	for line := range strings.Lines(groups) {
-		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(parts) != 3 {
-			continue
-		}
-		root, file := "/sys/fs/cgroup", "memory.max"
-		if slices.Contains(strings.Split(parts[1], ","), "memory") {
-			root, file = "/sys/fs/cgroup/memory", "memory.limit_in_bytes" // version 1
-		} else if parts[0] != "0" {
-			continue
-		}
-		for dir := path.Clean("/" + parts[2]); ; dir = path.Dir(dir) {
-			names = append(names, path.Join(root, dir, file))
-			if dir == "/" {
-				break
-			}
-		}
-	}
-	return names
 }
