@@ -51,6 +51,7 @@ func Run(b *testing.B, cfg Config) {
 	if err := r.check(); err != nil {
 		b.Fatal(err)
 	}
+	defer r.skips()
 	defer r.notes()
 	defer r.cleanup()
 	for _, name := range benchmarks {

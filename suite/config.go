@@ -59,6 +59,7 @@ type Runner struct {
 	doubts    []note
 	fileUnits []string // metrics named after files
 	failed    bool
+	ran       bool // a row was measured
 
 	reclaim  temp.Reclaim // at the begin
 	memory   int64        // that the page cache can have

@@ -19,8 +19,8 @@ import (
 // Main is the body of TestMain: it runs the tests and benchmarks with clean
 // output. Before the rows it prints the corpus's identity, which keeps
 // benchstat from mixing corpora, the units, and the machine as comments;
-// after them the skipped rows with their reasons, and the cold samples in the
-// order in which they were taken. The result is the exit code.
+// after them the cold samples in the order in which they were taken, and last
+// the skipped rows with their reasons. The result is the exit code.
 func (r *Runner) Main(m *testing.M) int {
 	if err := parseFlags(); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -54,6 +54,7 @@ func (r *Runner) Main(m *testing.M) int {
 	if code == 0 && !isFresh() {
 		code = r.fresh()
 	}
+	r.skips()
 	return code
 }
 
@@ -83,13 +84,6 @@ func (r *Runner) notes() {
 	r.unitNotes()
 	for _, n := range r.cold {
 		fmt.Printf("# samples %s: %s\n", n.name, n.text)
-	}
-	told := map[note]bool{} // with -count a row is skipped again
-	for _, n := range r.skipped {
-		if !told[n] {
-			fmt.Printf("# skipped %s: %s\n", n.name, n.text)
-		}
-		told[n] = true
 	}
 	if r.imageTold != "" {
 		fmt.Printf("# loop image: %s\n", r.imageTold)

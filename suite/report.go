@@ -43,6 +43,7 @@ var units = []string{
 // report prints the row: medians of its samples as the benchmark's own
 // metrics, in place of what the clock of b counted with the preparation.
 func (r *Runner) report(b *testing.B, row Row, j *job, res *result) {
+	r.ran = true
 	walls := wallsOf(res)
 	all := r.cfg.Metrics == "all"
 	mid := median(walls)
