@@ -25,8 +25,9 @@ func BenchmarkSortDate(b *testing.B)    { run.SortDate(b) }
 func BenchmarkSortSubject(b *testing.B) { run.SortSubject(b) }
 func BenchmarkCompact(b *testing.B)     { run.Compact(b) }
 
-// The tuning of designs.
+// Growth, and the tuning of designs.
 
+func BenchmarkGrow(b *testing.B)    { run.Grow(b) }
 func BenchmarkOptions(b *testing.B) { run.Options(b) }
 
 // The parts, and what this machine allows.

@@ -32,6 +32,9 @@ func (r *Runner) Compact(b *testing.B) { r.bench(b, "Compact") }
 // Options: the values of a design's own options, one at a time.
 func (r *Runner) Options(b *testing.B) { r.bench(b, "Options") }
 
+// Grow: what a message costs in mailboxes of growing size.
+func (r *Runner) Grow(b *testing.B) { r.bench(b, "Grow") }
+
 // Sort: every SORT key of RFC 5256.
 func (r *Runner) Sort(b *testing.B) { r.bench(b, "Sort") }
 

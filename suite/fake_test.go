@@ -48,7 +48,7 @@ func fakes() []index.Design {
 	add("keys", func(m fakeBox) index.Mailbox { return keysBox{m} })
 	add("error", func(m fakeBox) index.Mailbox { return errorBox{m} })
 	add("variable", func(m fakeBox) index.Mailbox { return variableBox{m} })
-	ds = append(ds, optioned{scan.Design})
+	ds = append(ds, optioned{scan.Design}, fetches{fake{scan.Design, "fetch", func(m fakeBox) index.Mailbox { return fetchBox{m} }}})
 	add("file", func(m fakeBox) index.Mailbox { return fileBox{m} })
 	return append(ds, designs.All...)
 }
@@ -208,6 +208,23 @@ func (m fileBox) Thread(alg thread.Alg, s index.Search) (*index.Answer, error) {
 		return nil, err
 	}
 	return a, os.WriteFile(file, b, 0o600)
+}
+
+// fetches says that it answers FETCH.
+type fetches struct{ fake }
+
+func (fetches) Axes() index.Axes { return index.Axes{Fetches: true} }
+
+// fetchBox knows no message to have a subject.
+type fetchBox struct{ fakeBox }
+
+func (fetchBox) Fetch(uids []uint32, fields []string, fn func(uint32, [][]byte) error) error {
+	for _, u := range uids {
+		if err := fn(u, make([][]byte, len(fields))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // optioned has an option of its own. It refuses the value "bad" and, the

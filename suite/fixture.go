@@ -28,6 +28,8 @@ type fixture struct {
 	bytes    int64
 	files    *temp.Set
 	truth    *truth
+	own      bool        // a synthetic corpus beside the run's: clones may be hard links
+	clone    *live       // of an own one
 	image    *temp.Image // in which the mail lies; nil: where the user has it
 }
 

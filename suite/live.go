@@ -24,15 +24,23 @@ type live struct {
 
 // live clones the corpus once per run; rows take turns with it.
 func (r *Runner) live(f *fixture) (*live, error) {
-	if r.clone != nil {
-		return r.clone, r.clone.restore()
+	at, how := &r.clone, corpus.CloneAuto
+	if f.own {
+		at, how = &f.clone, corpus.CloneHardlink
+	}
+	if *at != nil {
+		return *at, (*at).restore()
 	}
 	base, err := os.MkdirTemp(r.scratch, "live-")
 	if err != nil {
 		return nil, err
 	}
 	m := &live{path: filepath.Join(base, "maildir")}
-	if err := corpus.Clone(context.Background(), f.path, m.path, corpus.CloneAuto); err != nil {
+	err = corpus.Clone(context.Background(), f.path, m.path, how)
+	if err != nil && how == corpus.CloneHardlink { // the scratch directory lies on another file system
+		err = corpus.Clone(context.Background(), f.path, m.path, corpus.CloneAuto)
+	}
+	if err != nil {
 		return nil, err
 	}
 	for _, dir := range []string{"tmp", "new"} {
@@ -56,7 +64,7 @@ func (r *Runner) live(f *fixture) (*live, error) {
 		m.home = append(m.home, at.dir+"/"+at.file)
 	}
 	m.at = slices.Clone(m.home)
-	r.clone = m
+	*at = m
 	return m, nil
 }
 

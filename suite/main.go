@@ -91,6 +91,9 @@ func (r *Runner) notes() {
 	if r.reclaim.Counts != nil || r.reclaim.Set != nil {
 		fmt.Printf("# reclaim: %s\n", temp.ReadReclaim().Tell(r.reclaim))
 	}
+	for _, n := range r.growth.notes() {
+		fmt.Printf("# growth of ns/msg, %s: %s\n", n.name, n.text)
+	}
 	for _, n := range r.doubts {
 		fmt.Printf("# doubtful %s: %s\n", n.name, n.text)
 	}

@@ -46,6 +46,7 @@ func BenchmarkSortDate(b *testing.B)    { run(b, (*Runner).SortDate) }
 func BenchmarkSortSubject(b *testing.B) { run(b, (*Runner).SortSubject) }
 func BenchmarkCompact(b *testing.B)     { run(b, (*Runner).Compact) }
 func BenchmarkOptions(b *testing.B)     { run(b, (*Runner).Options) }
+func BenchmarkGrow(b *testing.B)        { run(b, (*Runner).Grow) }
 func BenchmarkSort(b *testing.B)        { run(b, (*Runner).Sort) }
 func BenchmarkThread(b *testing.B)      { run(b, (*Runner).Thread) }
 func BenchmarkHeaderScan(b *testing.B)  { run(b, (*Runner).HeaderScan) }

@@ -54,7 +54,7 @@ func (r *Runner) report(b *testing.B, row Row, j *job, res *result) {
 	b.ReportMetric(float64(hi.Nanoseconds()), "max-ns/op")
 	mids := func(value func(meter.Sample) int64) float64 { return float64(medianOf(res.samples, value)) }
 	b.ReportMetric(mids(func(s meter.Sample) int64 { return int64(s.Allocs) }), "allocs/op")
-	b.ReportMetric(mids(func(s meter.Sample) int64 { return int64(s.Bytes) }), "B/op")
+	b.ReportMetric(mids(heapBytes), "B/op")
 	if j.messages > 0 {
 		b.ReportMetric(mids(func(s meter.Sample) int64 { return int64(s.CPU()) })/float64(j.messages), "cpu-ns/msg")
 	}
@@ -122,6 +122,8 @@ func (res *result) belowFloor() (mid, least time.Duration, fast bool) {
 	mid, least = median(wallsOf(res)), slices.Min(res.floors)
 	return mid, least, least > 100*time.Microsecond && float64(mid) < 0.95*float64(least)
 }
+
+func heapBytes(s meter.Sample) int64 { return int64(s.Bytes) }
 
 func wallsOf(res *result) []time.Duration {
 	w := make([]time.Duration, len(res.samples))

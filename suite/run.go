@@ -46,6 +46,9 @@ func (r *Runner) bench(b *testing.B, name string) {
 		}
 		f.truth.drop()
 	}
+	if err := r.shrink(); err != nil {
+		b.Error(err)
+	}
 	if !ran { // else go test would time the search for rows
 		b.SkipNow()
 	}

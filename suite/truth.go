@@ -101,6 +101,19 @@ func (t *truth) get(key string, ask func(answerer) (string, error)) (string, err
 	return d, t.save()
 }
 
+// keep returns what was kept under key, or what ask finds.
+func (t *truth) keep(key string, ask func() (string, error)) (string, error) {
+	if d, ok := t.digests[key]; ok {
+		return d, nil
+	}
+	d, err := ask()
+	if err != nil {
+		return "", fmt.Errorf("truth: %s: %w", key, err)
+	}
+	t.digests[key] = d
+	return d, t.save()
+}
+
 // setName tells one set of uids from another in the cache of digests.
 func setName(uids []uint32) string {
 	if uids == nil {

@@ -21,6 +21,10 @@ func TestWrongAnswer_failsTheRow(t *testing.T) {
 		{"changes", "Resync/.*/delta=deliver", "found {Added:19"},
 		{"flags", "Resync/.*/delta=flags", "with flags"},
 		{"keys", "SelectFirst/.*/mails=warm", "UID 9 is"},
+		{"lost", "Grow/.*/op=thread-again/.*/.*/msgs=1k", "wrong answer"},
+		{"status", "Grow/.*/op=select-first/.*/.*/msgs=1k", "1001 messages"},
+		{"tie", "Grow/.*/op=sort-subject/.*/.*/msgs=1k", "wrong answer"},
+		{"fetch", "Grow/.*/op=fetch/.*/.*/msgs=1k", "FETCH ENVELOPE: wrong answer"},
 		{"error", "ThreadFirst/.*/mails=warm", "first line"},
 	} {
 		t.Run(c.design+" "+c.rows, func(t *testing.T) {
