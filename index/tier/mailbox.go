@@ -128,14 +128,23 @@ func (m *Mailbox) Fetch(uids []uint32, fields []string, fn func(uid uint32, valu
 	return nil
 }
 
+// RecordBytes is what the record of values takes, without its Overhead.
+func RecordBytes(values [][]byte) int64 {
+	var head [binary.MaxVarintLen64]byte
+	n := int64(0)
+	for _, v := range values {
+		if v == nil {
+			n++
+			continue
+		}
+		n += int64(binary.PutUvarint(head[:], uint64(len(v))+1) + len(v))
+	}
+	return n
+}
+
 // record makes the record of values.
 func record(values [][]byte) []byte {
-	var head [binary.MaxVarintLen64]byte
-	n := 0
-	for _, v := range values {
-		n += binary.PutUvarint(head[:], uint64(len(v))+1) + len(v)
-	}
-	r := make([]byte, 0, max(n, 1)) // never nil, which means nothing kept
+	r := make([]byte, 0, max(RecordBytes(values), 1)) // never nil, which means nothing kept
 	for _, v := range values {
 		if v == nil {
 			r = append(r, 0)
