@@ -2,6 +2,7 @@ package indextest
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,8 +21,8 @@ func (m *mailbox) answersWrong(box index.Mailbox, few bool) (wrong string, err e
 	err = box.Messages(func(msg index.Message) bool {
 		if n < len(m.msgs) {
 			x := m.msgs[n]
-			if msg.Key != x.key || msg.Flags.String() != x.flags || msg.Folder != x.dir {
-				wrong = fmt.Sprintf("message %d is uid %d %q %q in %q, want %q %q in %q", n, msg.UID, msg.Key, msg.Flags, msg.Folder, x.key, x.flags, x.dir)
+			if msg.Key != x.key || msg.Flags.String()+letters(msg.Keywords) != x.flags+x.words || msg.Folder != x.dir {
+				wrong = fmt.Sprintf("message %d is uid %d %q %q%s in %q, want %q %q%s in %q", n, msg.UID, msg.Key, msg.Flags, letters(msg.Keywords), msg.Folder, x.key, x.flags, x.words, x.dir)
 				return false
 			}
 		}
@@ -75,13 +76,16 @@ func (m *mailbox) answersWrong(box index.Mailbox, few bool) (wrong string, err e
 	}
 	for _, sel := range selections {
 		or := m.oracle(uid, sel.keep)
-		for alg, want := range map[thread.Alg]func() string{thread.References: or.References, thread.Refs: or.Refs, thread.OrderedSubject: or.OrderedSubject} {
-			a, err := box.Thread(alg, sel.s)
+		for _, of := range []struct {
+			alg  thread.Alg
+			want func() string
+		}{{thread.References, or.References}, {thread.Refs, or.Refs}, {thread.OrderedSubject, or.OrderedSubject}} {
+			a, err := box.Thread(of.alg, sel.s)
 			if err != nil {
 				return "", err
 			}
-			if got, want := strings.TrimSpace(string(a.AppendIMAP(nil))), strings.TrimSpace("* THREAD "+want()); got != want {
-				return fmt.Sprintf("thread %v of %q:\ngot  %s\nwant %s", alg, sel.s.Kind, got, want), nil
+			if got, want := strings.TrimSpace(string(a.AppendIMAP(nil))), strings.TrimSpace("* THREAD "+of.want()); got != want {
+				return fmt.Sprintf("thread %v of %q:\ngot  %s\nwant %s", of.alg, sel.s.Kind, got, want), nil
 			}
 		}
 		keys := sortKeys
@@ -102,23 +106,70 @@ func (m *mailbox) answersWrong(box index.Mailbox, few bool) (wrong string, err e
 			}
 		}
 	}
-	return "", nil
+	return m.fetchWrong(box, uid, few)
 }
 
-// uidsSeen holds the promise that a UID under one UIDVALIDITY is one message for ever.
-type uidsSeen map[[2]uint32]string
-
-func (u uidsSeen) wrong(box index.Mailbox) string {
-	v := box.Status().UIDValidity
-	wrong := ""
-	box.Messages(func(msg index.Message) bool {
-		at := [2]uint32{v, msg.UID}
-		if old, ok := u[at]; ok && old != msg.Key {
-			wrong = fmt.Sprintf("uid %d was %s and is now %s", msg.UID, old, msg.Key)
-			return false
+// letters are the keyword bits as a maildir's name has them.
+func letters(keywords uint32) string {
+	out := ""
+	for i := range 26 {
+		if keywords&(1<<i) != 0 {
+			out += string(rune('a' + i))
 		}
-		u[at] = strings.Clone(msg.Key)
-		return true
+	}
+	return out
+}
+
+// uidsSeen holds the promise that a UID under one UIDVALIDITY is one message
+// for ever, and a message one UID.
+type uidsSeen struct {
+	key map[uint32]map[uint32]string // of a UIDVALIDITY and a UID
+	uid map[uint32]map[string]uint32
+	end map[uint32]uint32 // the greatest UIDNEXT
+}
+
+func newUIDsSeen() *uidsSeen {
+	return &uidsSeen{map[uint32]map[uint32]string{}, map[uint32]map[string]uint32{}, map[uint32]uint32{}}
+}
+
+func (u *uidsSeen) clone() *uidsSeen {
+	c := newUIDsSeen()
+	for v := range u.key {
+		c.key[v], c.uid[v] = maps.Clone(u.key[v]), maps.Clone(u.uid[v])
+	}
+	c.end = maps.Clone(u.end)
+	return c
+}
+
+// note remembers one message.
+func (u *uidsSeen) note(v, uid uint32, key string) (wrong string) {
+	if u.key[v] == nil {
+		u.key[v], u.uid[v] = map[uint32]string{}, map[string]uint32{}
+	}
+	if old, ok := u.key[v][uid]; ok && old != key {
+		return fmt.Sprintf("uid %d was %q and is now %q", uid, old, key)
+	}
+	if old, ok := u.uid[v][key]; ok && old != uid {
+		return fmt.Sprintf("%q was uid %d and is now %d", key, old, uid)
+	}
+	key = strings.Clone(key)
+	u.key[v][uid], u.uid[v][key] = key, uid
+	return ""
+}
+
+// wrong looks at all messages and remembers them.
+func (u *uidsSeen) wrong(box index.Mailbox) (wrong string) {
+	st := box.Status()
+	if st.UIDNext < u.end[st.UIDValidity] {
+		return fmt.Sprintf("uidnext was %d and is now %d", u.end[st.UIDValidity], st.UIDNext)
+	}
+	u.end[st.UIDValidity] = st.UIDNext
+	err := box.Messages(func(msg index.Message) bool {
+		wrong = u.note(st.UIDValidity, msg.UID, msg.Key)
+		return wrong == ""
 	})
+	if err != nil && wrong == "" {
+		wrong = err.Error()
+	}
 	return wrong
 }

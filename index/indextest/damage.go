@@ -2,18 +2,18 @@ package indextest
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
-	"testing"
 
 	"mailbench/index"
-	"mailbench/internal/fsys"
 )
 
 // small is a mailbox and an index with a history, about as small as can be.
-func (k *kit) small(t *testing.T, seed uint64, dir string) *mailbox {
+func (k *kit) small(t T, seed uint64, dir string) *mailbox {
 	t.Helper()
 	m := newMailbox(t, k.rand(seed))
 	for range 6 {
@@ -23,7 +23,7 @@ func (k *kit) small(t *testing.T, seed uint64, dir string) *mailbox {
 	for range 3 {
 		m.deliver()
 		m.expunge(m.msgs[m.r.IntN(len(m.msgs))])
-		m.setFlags(m.msgs[m.r.IntN(len(m.msgs))], "RS")
+		m.setFlags(m.msgs[m.r.IntN(len(m.msgs))], "RS", "")
 		k.build(t, m, dir)
 	}
 	m.settle()
@@ -38,11 +38,20 @@ const (
 	right outcome = iota
 	failed
 	silentWrong
+	panicked
+	outcomes
 )
 
-// ask opens what is in dir, syncs and asks; under the old UIDVALIDITY the UIDs
-// must be the old ones.
-func (k *kit) ask(m *mailbox, dir string, validity uint32, uids map[string]uint32) (outcome, string) {
+// ask opens what is in dir, syncs and asks. UIDs must be those promised, if
+// that is not nil.
+func (k *kit) ask(m *mailbox, dir string, promised *uidsSeen) (o outcome, wrong string) {
+	// A file shorter than its engine thinks kills a process that maps it.
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			o, wrong = panicked, fmt.Sprintf("panic: %v", p)
+		}
+	}()
 	box, err := k.open(m, dir, quick)
 	if err != nil {
 		return failed, ""
@@ -51,232 +60,176 @@ func (k *kit) ask(m *mailbox, dir string, validity uint32, uids map[string]uint3
 	if _, err := box.Sync(); err != nil {
 		return failed, ""
 	}
-	wrong, err := m.answersWrong(box, true)
+	wrong, err = m.answersWrong(box, true)
 	if wrong != "" {
 		return silentWrong, wrong
 	}
 	if err != nil {
 		return failed, ""
 	}
-	if box.Status().UIDValidity == validity {
-		box.Messages(func(msg index.Message) bool {
-			if uids[msg.Key] != 0 && uids[msg.Key] != msg.UID {
-				wrong = "another uid under the same uidvalidity: " + msg.Key
-			}
-			return wrong == ""
-		})
-	}
-	if wrong != "" {
-		return silentWrong, wrong
+	if promised != nil {
+		if wrong = promised.clone().wrong(box); wrong != "" {
+			return silentWrong, wrong
+		}
 	}
 	return right, ""
 }
 
-func (k *kit) uids(t *testing.T, m *mailbox, dir string) (uint32, map[string]uint32) {
+// promises are the UIDs of an index that is well.
+func (k *kit) promises(t T, m *mailbox, dir string) *uidsSeen {
 	t.Helper()
 	box := k.mustOpen(t, m, dir)
 	defer box.Close()
 	mustSync(t, box)
-	out := map[string]uint32{}
-	if err := box.Messages(func(msg index.Message) bool { out[msg.Key] = msg.UID; return true }); err != nil {
-		t.Fatal(err)
+	seen := newUIDsSeen()
+	if wrong := seen.wrong(box); wrong != "" {
+		t.Fatal(wrong)
 	}
-	return box.Status().UIDValidity, out
+	return seen
 }
 
-// flipped: one bit of each byte. A design that detects damage never gives a
-// wrong answer; of another the share of wrong answers is logged.
-func flipped(t *testing.T, k *kit) {
+// Damage is what became of the answers of a design whose small index was
+// damaged in many ways, one at a time.
+type Damage struct {
+	Design string
+	Kind   string // "flip": one bit of a byte; "cut": the end of a file
+	Seed   uint64
+	Bytes  int // of the index
+	Tried  int // copies that were damaged, opened, synced and asked
+	Right  int // all answers right: the damage was noticed and repaired, or did not matter
+	Errors int // an error was returned
+	Wrong  int // a wrong answer, and not a word
+	Panics int // a panic, or a fault of a mapped file
+	First  string
+}
+
+// SilentWrongPct is the share of silent wrong answers in percent.
+func (d Damage) SilentWrongPct() float64 { return 100 * float64(d.Wrong) / float64(max(1, d.Tried)) }
+
+// String is one line, made to be read by programs too.
+func (d Damage) String() string {
+	return fmt.Sprintf("damage design=%s kind=%s bytes=%d tried=%d right=%d errors=%d panics=%d silent-wrong=%d silent-wrong-pct=%.1f seed=%d",
+		d.Design, d.Kind, d.Bytes, d.Tried, d.Right, d.Errors, d.Panics, d.Wrong, d.SilentWrongPct(), d.Seed)
+}
+
+// Flips turns one bit of every byte of a small index, or of 1,500 of them
+// without Options.Exhaustive, and asks everything after each. The same seed
+// gives the same mail and the same bits. Some seconds.
+func Flips(d index.Design, o Options) (Damage, error) { return measure(d, o, (*kit).flips) }
+
+// Cuts cuts each file of a small index at every byte, or at 200 places of each.
+func Cuts(d index.Design, o Options) (Damage, error) { return measure(d, o, (*kit).cuts) }
+
+func measure(d index.Design, o Options, how func(*kit, T, bool) Damage) (Damage, error) {
+	o.fill()
+	var r recorder
+	var out Damage
+	r.run(func() { out = how(&kit{d: d, o: o}, &r, false) })
+	var errs []error
+	for _, f := range r.faults {
+		errs = append(errs, fmt.Errorf("indextest: %s, seed %d: %s", d.Name(), o.Seed, f))
+	}
+	return out, errors.Join(errs...)
+}
+
+// flipped: a design that detects damage never gives a wrong answer; of another
+// the share of wrong answers is logged.
+func flipped(t T, k *kit) { t.Logf("%v", k.flips(t, true)) }
+
+// torn: the same for files that end too early.
+func torn(t T, k *kit) { t.Logf("%v", k.cuts(t, true)) }
+
+func (k *kit) flips(t T, strict bool) Damage {
 	root := t.TempDir()
 	dir := filepath.Join(root, "index")
 	m := k.small(t, 600, dir)
 	good := readDir(t, dir)
-	validity, uids := k.uids(t, m, dir)
-	total := 0
-	for _, b := range good {
-		total += len(b)
-	}
-	step := max(1, total/1500)
+	w := k.wounds(t, "flip", m, root, good, k.promises(t, m, dir))
+	w.strict = strict
+	step := max(1, w.Bytes/1500)
 	if k.o.Exhaustive {
 		step = 1
 	}
-	var count [3]int
 	at := m.r.IntN(step)
 	for _, name := range slices.Sorted(maps.Keys(good)) {
 		for ; at < len(good[name]); at += step {
 			b := []byte(good[name])
-			b[at] ^= 1 << m.r.IntN(8)
-			f := maps.Clone(good)
-			f[name] = string(b)
-			x := f.write(t, root)
-			o, wrong := k.ask(m, x, validity, uids)
-			count[o]++
-			if o == silentWrong && k.d.Integrity() == index.DetectsDamage {
-				t.Fatalf("%s, byte %d of %d: %s", name, at, len(b), wrong)
-			}
-			if o == failed && count[failed]%20 == 1 {
-				k.mustSurvive(t, m, x, name+" is damaged")
-			}
-			os.RemoveAll(x)
+			bit := m.r.IntN(8)
+			b[at] ^= 1 << bit
+			w.try(t, name, string(b), fmt.Sprintf("%s, bit %d of byte %d of %d", name, bit, at, len(b)))
 		}
 		at -= len(good[name])
 	}
-	n := count[right] + count[failed] + count[silentWrong]
-	t.Logf("%d flips of %d bytes: %d right, %d errors, silent-wrong-pct %.1f", n, total, count[right], count[failed], 100*float64(count[silentWrong])/float64(n))
+	return w.Damage
 }
 
-// torn: each file cut at each byte.
-func torn(t *testing.T, k *kit) {
+func (k *kit) cuts(t T, strict bool) Damage {
 	root := t.TempDir()
 	dir := filepath.Join(root, "index")
 	m := k.small(t, 700, dir)
 	good := readDir(t, dir)
-	validity, uids := k.uids(t, m, dir)
-	var count [3]int
-	for name, b := range good {
+	// A log that is cut is an older log: UIDs given out since may be given
+	// again, which no checksum can tell. Answers must be right.
+	w := k.wounds(t, "cut", m, root, good, nil)
+	w.strict = strict
+	for _, name := range slices.Sorted(maps.Keys(good)) {
+		b := good[name]
 		step := max(1, len(b)/200)
 		if k.o.Exhaustive {
 			step = 1
 		}
 		for n := m.r.IntN(step); n < len(b); n += step {
-			f := maps.Clone(good)
-			f[name] = b[:n]
-			x := f.write(t, root)
-			o, wrong := k.ask(m, x, validity, uids)
-			count[o]++
-			// A log that is cut is an older log: UIDs given out since may be
-			// given again, which no checksum can tell. Answers must be right.
-			if o == silentWrong && k.d.Integrity() == index.DetectsDamage && len(wrong) > 0 && wrong[0] != 'a' {
-				t.Fatalf("%s cut at %d of %d: %s", name, n, len(b), wrong)
-			}
-			os.RemoveAll(x)
+			w.try(t, name, b[:n], fmt.Sprintf("%s cut at %d of %d", name, n, len(b)))
 		}
 	}
-	t.Logf("right %d, errors %d, wrong %d", count[right], count[failed], count[silentWrong])
+	return w.Damage
 }
 
-// crashed: the machine stops at any call that changes a file; what is there
-// afterwards gives right answers after a Sync, under UIDs that were promised.
-func crashed(t *testing.T, k *kit) {
-	k.needsFS(t)
-	root := filepath.Join(t.TempDir(), "index")
-	if err := os.MkdirAll(root, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	log, err := fsys.NewLog(fsys.OS, root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rec := fsys.Recording(fsys.OS, log)
-	m := newMailbox(t, k.rand(800))
-	tried := 0
-	promised := uidsSeen{}
-	for round := range 6 {
-		from := log.Len()
-		for range 1 + m.r.IntN(4) {
-			m.mutate()
-		}
-		box, err := k.open(m, root, rec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		mustSync(t, box)
-		m.mustAnswer(t, box, true, "before any crash")
-		if round%3 == 2 {
-			if err := box.Compact(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		old := maps.Clone(promised)
-		if wrong := promised.wrong(box); wrong != "" {
-			t.Fatal(wrong)
-		}
-		box.Close()
-		for n := from; n <= log.Len(); n++ {
-			crashes := fsys.Crashes(uint64(n))
-			if !k.o.Exhaustive {
-				crashes = crashes[n%len(crashes):][:1]
-			}
-			for _, c := range crashes {
-				dir := filepath.Join(t.TempDir(), "crashed")
-				if err := log.Replay(dir, n, c); err != nil {
-					t.Fatal(err)
-				}
-				tried++
-				after, err := k.open(m, dir, quick)
-				if err != nil {
-					t.Fatalf("event %d, %+v: %v", n, c, err)
-				}
-				ch, err := after.Sync()
-				if err != nil {
-					t.Fatalf("event %d, %+v: sync: %v", n, c, err)
-				}
-				if ch.Rebuilt && round > 0 {
-					t.Fatalf("event %d, %+v: rebuilt", n, c)
-				}
-				m.mustAnswer(t, after, true, "after a crash")
-				if wrong := maps.Clone(old).wrong(after); wrong != "" {
-					t.Fatalf("event %d, %+v: %s", n, c, wrong)
-				}
-				after.Close()
-				os.RemoveAll(dir)
-			}
-		}
-	}
-	t.Logf("%d crashes", tried)
+// wounds damages one file after another.
+type wounds struct {
+	Damage
+	k        *kit
+	m        *mailbox
+	root     string
+	good     files
+	promised *uidsSeen
+	strict   bool // a wrong answer of a design that detects damage ends the part
 }
 
-// noSpace: any call that changes a file may fail; the error is told, and a
-// later Sync completes.
-func noSpace(t *testing.T, k *kit) {
-	k.needsFS(t)
-	boom := errors.New("no space left on device")
-	for at := 0; at < 200; at++ {
-		dir := filepath.Join(t.TempDir(), "index")
-		m := newMailbox(t, k.rand(900))
-		for range 5 {
-			m.deliver()
+func (k *kit) wounds(t T, kind string, m *mailbox, root string, good files, promised *uidsSeen) *wounds {
+	w := &wounds{Damage: Damage{Design: k.d.Name(), Kind: kind, Seed: k.o.Seed}, k: k, m: m, root: root, good: good, promised: promised}
+	for _, b := range good {
+		w.Bytes += len(b)
+	}
+	return w
+}
+
+func (w *wounds) try(t T, name, with, when string) {
+	t.Helper()
+	f := maps.Clone(w.good)
+	f[name] = with
+	x := f.write(t, w.root)
+	defer os.RemoveAll(x)
+	o, wrong := w.k.ask(w.m, x, w.promised)
+	w.Tried++
+	switch o {
+	case right:
+		w.Right++
+		return
+	case failed:
+		if w.Errors++; w.Errors%20 == 1 && w.strict {
+			w.k.mustSurvive(t, w.m, x, when)
 		}
-		k.build(t, m, dir)
-		m.deliver()
-		m.setFlags(m.msgs[0], "FT")
-		calls, hit, full := 0, false, true
-		fsy := fsys.Failing(quick, func(op fsys.Op, _ string, _ int64, n int) error {
-			if !full || !op.Changes() {
-				return nil
-			}
-			if calls++; calls <= at {
-				return nil
-			}
-			hit = true
-			if op == fsys.OpWrite && n > 7 {
-				return &fsys.ShortWrite{N: 7, Err: boom}
-			}
-			return boom
-		})
-		box, err := k.open(m, dir, fsy)
-		if err == nil {
-			if _, err = box.Sync(); err == nil {
-				var wrong string
-				if wrong, err = m.answersWrong(box, true); wrong != "" {
-					t.Fatalf("call %d: %s", at, wrong)
-				}
-				if err == nil {
-					err = box.Compact()
-				}
-			}
-			full = false
-			mustSync(t, box)
-			m.mustAnswer(t, box, true, "when there is space again")
-			box.Close()
-		}
-		if err != nil && !errors.Is(err, boom) {
-			t.Fatalf("call %d: %v", at, err)
-		}
-		full = false
-		k.mustSurvive(t, m, dir, "when there is space again")
-		if !hit {
-			return
-		}
+		return
+	case silentWrong:
+		w.Wrong++
+	case panicked:
+		w.Panics++
+	}
+	if w.First == "" {
+		w.First = when + ": " + wrong
+	}
+	if w.strict && w.k.d.Integrity() == index.DetectsDamage {
+		t.Fatalf("%s: %s", when, wrong)
 	}
 }

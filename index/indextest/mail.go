@@ -7,16 +7,16 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	"mailbench/internal/oracle"
 )
 
-// mailbox is a scratch maildir and what is known of it: the plain model.
+// mailbox is a scratch maildir or mbox and what is known of it: the plain model.
 type mailbox struct {
-	t    *testing.T
+	t    T
 	r    *rand.Rand
+	kind string // "maildir", "mbox"
 	path string
 	now  int64 // seconds; each delivery is later, so that name order is arrival order
 	msgs []*mail
@@ -25,17 +25,19 @@ type mailbox struct {
 // mail is one message of the model.
 type mail struct {
 	key    string
-	dir    string // "cur" or "new"
+	dir    string // "cur" or "new"; "" in an mbox
 	flags  string // sorted capitals
+	words  string // sorted keyword letters
+	text   string // as delivered
 	header []byte
 	id     string
 	date   int64 // INTERNALDATE
 	size   int64 // CRLF
 }
 
-func newMailbox(t *testing.T, r *rand.Rand) *mailbox {
+func newMailbox(t T, r *rand.Rand) *mailbox {
 	t.Helper()
-	m := &mailbox{t: t, r: r, path: filepath.Join(t.TempDir(), "maildir"), now: 1_600_000_000}
+	m := &mailbox{t: t, r: r, kind: "maildir", path: filepath.Join(t.TempDir(), "maildir"), now: 1_600_000_000}
 	for _, d := range []string{"cur", "new", "tmp"} {
 		if err := os.MkdirAll(filepath.Join(m.path, d), 0o700); err != nil {
 			t.Fatal(err)
@@ -47,7 +49,7 @@ func newMailbox(t *testing.T, r *rand.Rand) *mailbox {
 func (m *mailbox) file(x *mail) string {
 	name := x.key
 	if x.dir == "cur" {
-		name += ":2," + x.flags
+		name += ":2," + x.flags + x.words
 	}
 	return filepath.Join(m.path, x.dir, name)
 }
@@ -58,6 +60,7 @@ func (m *mailbox) text(id string) string {
 	r := m.r
 	var h strings.Builder
 	field := func(name, value string) { fmt.Fprintf(&h, "%s: %s\n", name, value) }
+	field("X-Serial", fmt.Sprint(m.now)) // no two headers are alike: an mbox tells messages apart by them
 	if r.IntN(20) > 0 {
 		field("Message-ID", "<"+id+">")
 	}
@@ -104,6 +107,17 @@ func (m *mailbox) text(id string) string {
 			field(name, people[r.IntN(len(people))])
 		}
 	}
+	if r.IntN(10) == 0 {
+		field("tO", "second@example.net") // the first counts, or there is no other
+	}
+	switch r.IntN(6) {
+	case 0:
+		field("X-Odd", " spread over\n\tthree lines \n  of text\t")
+	case 1:
+		field("x-oDD", "")
+	case 2:
+		field("Reply-To", people[r.IntN(3)])
+	}
 	h.WriteByte('\n')
 	for range r.IntN(5) {
 		h.WriteString(strings.Repeat("body ", r.IntN(9)) + "\n")
@@ -118,14 +132,22 @@ func (m *mailbox) deliver() *mail {
 	m.now += int64(1 + r.IntN(900))
 	x := &mail{dir: "new", id: fmt.Sprintf("m%d.%d@example.net", m.now, r.IntN(1000)), date: m.now}
 	text := m.text(x.id)
+	x.text = text
 	x.header = []byte(text[:strings.Index(text, "\n\n")+2])
 	x.size = int64(len(text) + strings.Count(text, "\n"))
+	if m.kind == "mbox" {
+		m.append(x)
+		return x
+	}
 	x.key = fmt.Sprintf("%d.M%dP%d.host", m.now, r.IntN(1e6), r.IntN(3000))
 	switch r.IntN(3) {
 	case 0:
 		x.key += fmt.Sprintf(",S=%d", len(text))
 	case 1:
 		x.key += fmt.Sprintf(",S=%d,W=%d", len(text), x.size)
+	}
+	if r.IntN(20) == 0 { // a file name may hold anything but NUL and a slash
+		x.key += []string{"\nline", "\r", " blank", "\"quoted\"", "\xff\xfe", "%41", "\\n"}[r.IntN(7)]
 	}
 	if r.IntN(4) == 0 {
 		x.dir, x.flags = "cur", "S"
@@ -144,11 +166,16 @@ func (m *mailbox) deliver() *mail {
 	return x
 }
 
-// setFlags renames a message as a mail reader does.
-func (m *mailbox) setFlags(x *mail, flags string) {
+// setFlags renames a message as a mail reader does; an mbox is changed in place.
+func (m *mailbox) setFlags(x *mail, flags, words string) {
 	m.t.Helper()
+	if m.kind == "mbox" {
+		x.flags = strings.ReplaceAll(flags, "P", "") // an mbox has no letter for it
+		m.mark()
+		return
+	}
 	old := m.file(x)
-	x.dir, x.flags = "cur", flags
+	x.dir, x.flags, x.words = "cur", flags, words
 	if err := os.Rename(old, m.file(x)); err != nil {
 		m.t.Fatal(err)
 	}
@@ -156,16 +183,20 @@ func (m *mailbox) setFlags(x *mail, flags string) {
 
 func (m *mailbox) expunge(x *mail) {
 	m.t.Helper()
+	m.msgs = slices.DeleteFunc(slices.Clone(m.msgs), func(y *mail) bool { return x == y })
+	if m.kind == "mbox" {
+		m.rewrite()
+		return
+	}
 	if err := os.Remove(m.file(x)); err != nil {
 		m.t.Fatal(err)
 	}
-	m.msgs = slices.DeleteFunc(m.msgs, func(y *mail) bool { return x == y })
 }
 
 // mutate does one thing at random and says what.
 func (m *mailbox) mutate() string {
 	if len(m.msgs) == 0 || m.r.IntN(2) == 0 {
-		return "deliver " + m.deliver().key
+		return fmt.Sprintf("deliver %q", m.deliver().key)
 	}
 	x := m.msgs[m.r.IntN(len(m.msgs))]
 	if m.r.IntN(3) > 0 {
@@ -175,19 +206,27 @@ func (m *mailbox) mutate() string {
 				flags += string(c)
 			}
 		}
-		m.setFlags(x, flags)
-		return "flag " + x.key + " " + flags
+		words := ""
+		if m.r.IntN(3) == 0 {
+			words = []string{"a", "bz", "c"}[m.r.IntN(3)]
+		}
+		m.setFlags(x, flags, words)
+		return fmt.Sprintf("flag %q %s%s", x.key, flags, words)
 	}
 	m.expunge(x)
-	return "expunge " + x.key
+	return fmt.Sprintf("expunge %q", x.key)
 }
 
-// settle makes the directories look as if nothing had happened for an hour.
+// settle makes the mailbox look as if nothing had happened for an hour.
 func (m *mailbox) settle() {
 	m.t.Helper()
 	m.now++
 	past := time.Now().Add(-time.Hour).Add(time.Duration(m.now) * time.Microsecond)
-	for _, d := range []string{"cur", "new"} {
+	dirs := []string{"cur", "new"}
+	if m.kind == "mbox" {
+		dirs = []string{""}
+	}
+	for _, d := range dirs {
 		if err := os.Chtimes(filepath.Join(m.path, d), past, past); err != nil {
 			m.t.Fatal(err)
 		}

@@ -6,7 +6,9 @@
 //	UID NAME
 //	...
 //
-// S1. UIDs ascend; a name is the message's unique name without flags.
+// S1. UIDs ascend; a name is the message's unique name without flags. One with
+// a byte that cannot stand in a line, which a file name may have, is quoted as
+// in Go; so is one that begins with a quote.
 //
 // S2. The file is replaced as a whole (written under another name, synced,
 // renamed) whenever a message has come or gone. Flags are the file names' and
@@ -21,13 +23,12 @@ package scan
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"iter"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"mailbench/index"
@@ -46,6 +47,7 @@ type design struct{}
 
 func (design) Name() string               { return "scan" }
 func (design) Integrity() index.Integrity { return index.TrustsDisk }
+func (design) Axes() index.Axes           { return index.Axes{Fetches: true} }
 
 // Open reads nothing but the first line of the list.
 func (design) Open(cfg index.Config) (index.Mailbox, error) {
@@ -56,6 +58,7 @@ func (design) Open(cfg index.Config) (index.Mailbox, error) {
 		cfg.Now = time.Now
 	}
 	m := &mailbox{cfg: cfg, path: filepath.Join(cfg.Dir, File)}
+	m.src.Source = cfg.Source
 	b, err := readList(cfg.FS, m.path, 64)
 	if err != nil {
 		return nil, err
@@ -66,30 +69,9 @@ func (design) Open(cfg index.Config) (index.Mailbox, error) {
 	return m, nil
 }
 
-// readList reads at most limit bytes of the list; nothing when there is none.
-func readList(fsy index.FS, path string, limit int64) ([]byte, error) {
-	f, err := fsy.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	size, err := f.Size()
-	if err != nil {
-		return nil, err
-	}
-	b := make([]byte, min(size, limit))
-	n, err := f.ReadAt(b, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	return b[:n], nil
-}
-
 type mailbox struct {
 	cfg    index.Config
+	src    counted
 	path   string
 	status index.Status
 	track  index.Tracker
@@ -111,8 +93,11 @@ func (m *mailbox) Sync() (index.Changes, error) {
 	if err != nil {
 		return index.Changes{}, err
 	}
-	u, err := index.ParseUIDList(b)
+	u, err := parseList(b)
 	rebuilt := err != nil
+	if u != nil {
+		m.src.records.Add(int64(len(u.Entries)))
+	}
 	if rebuilt {
 		u = index.ReadUIDList(m.cfg.FS, src, m.cfg.Options.UIDList)
 	}
@@ -167,7 +152,7 @@ func (m *mailbox) write(t *index.Table) error {
 		for i, uid := range t.UIDs() {
 			line = strconv.AppendUint(line[:0], uint64(uid), 10)
 			line = append(line, ' ')
-			line = append(line, t.Key(i)...)
+			line = appendName(line, string(t.Key(i)))
 			bw.Write(append(line, '\n'))
 		}
 		return bw.Flush()
@@ -210,7 +195,7 @@ func (m *mailbox) selected(s index.Search) (r index.Rows, err error) {
 	if m.rows, all, err = t.Select(m.rows[:0], s); err != nil {
 		return r, err
 	}
-	r = index.Rows{Source: m.cfg.Source, N: t.Len(), Entry: m.track.Entry, Workers: m.cfg.Options.Workers}
+	r = index.Rows{Source: &m.src, N: t.Len(), Entry: m.track.Entry, Workers: m.cfg.Options.Workers}
 	m.uids = m.uids[:0]
 	if all {
 		m.uids = append(m.uids, t.UIDs()...)
@@ -255,6 +240,37 @@ func (m *mailbox) Sort(crit []mailsort.Criterion, s index.Search) ([]uint32, err
 	return out, nil
 }
 
+// Fetch opens each message.
+func (m *mailbox) Fetch(uids []uint32, fields []string, fn func(uint32, [][]byte) error) error {
+	if err := m.ensure(); err != nil {
+		return err
+	}
+	entry := func(uid uint32) *index.Entry {
+		row, ok := m.track.Table().Row(uid)
+		if !ok {
+			return nil
+		}
+		return m.track.Entry(row)
+	}
+	return index.FetchFrom(&m.src, uids, fields, entry, fn)
+}
+
+// Counts tells how many mails were opened and lines of the list read.
+func (m *mailbox) Counts() map[string]int64 {
+	return map[string]int64{"mails-opened": m.src.mails.Load(), "records-read": m.src.records.Load()}
+}
+
+// counted is the source, asked for headers by several goroutines.
+type counted struct {
+	index.Source
+	mails, records atomic.Int64
+}
+
+func (c *counted) ReadHeader(e *index.Entry, buf []byte) ([]byte, error) {
+	c.mails.Add(1)
+	return c.Source.ReadHeader(e, buf)
+}
+
 // Compact does nothing: the list is always rewritten as a whole.
 func (m *mailbox) Compact() error { return nil }
 
@@ -269,7 +285,7 @@ func (m *mailbox) Check() iter.Seq[error] {
 			return
 		}
 		bad := func(what string) error { return &index.CorruptError{File: m.path, What: what} }
-		u, err := index.ParseUIDList(b)
+		u, err := parseList(b)
 		if err != nil {
 			yield(bad("first line"))
 			return
