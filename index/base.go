@@ -197,6 +197,12 @@ func (b *Base) quarantine() {
 }
 
 func (b *Base) replay(t *Table) error {
+	return b.eachRecord(func(payload []byte) string { return applyOps(t, payload) })
+}
+
+// eachRecord calls fn with the payload of each record of the log. fn says what
+// is wrong with it.
+func (b *Base) eachRecord(fn func(payload []byte) (what string)) error {
 	all, err := readFile(b.fs, b.log)
 	if err != nil {
 		return err
@@ -208,7 +214,7 @@ func (b *Base) replay(t *Table) error {
 		return err
 	}
 	st, err := walkLog(b.log, all[:b.logst.size], func(off int64, payload []byte) error {
-		if what := applyOps(t, payload); what != "" {
+		if what := fn(payload); what != "" {
 			return &CorruptError{File: b.log, Off: off, What: what}
 		}
 		return nil

@@ -102,8 +102,9 @@
 // # What a source may do beside its duty
 //
 // A Source lists entries, 136 bytes each. For large mailboxes it can do better:
-// a Glancer tells that nothing has changed before it makes any, a Seeder hands
-// over a first listing in order, a Walker compares known names where they are
+// a Glancer tells that nothing has changed before it makes any, a Newcomer that
+// mail came and nothing else happened, by the digests alone (then no row of the
+// snapshot is read: Base.arrive), a Seeder hands over a first listing in order, a Walker compares known names where they are
 // and makes entries of new messages, a Namer makes the entry of a message from
 // what the index keeps, so that THREAD after SELECT lists nothing. The answers
 // are the same without (TestBaseHistory, column's TestNamer).

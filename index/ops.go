@@ -11,13 +11,8 @@ package index
 // difference to the one before in the same list.
 
 func appendOps(b []byte, t *Table, d *Delta) []byte {
-	rowBytes := func(r int32) {
-		b = appendUvarint(b, uint64(t.flags[r]))
-		b = append(b, t.dir[r])
-		b = appendUvarint(b, uint64(t.Keywords(int(r))))
-	}
 	var prev uint32
-	list := func(op byte, rows []int32, key bool) {
+	list := func(op byte, rows []int32) {
 		if len(rows) == 0 {
 			return
 		}
@@ -25,14 +20,8 @@ func appendOps(b []byte, t *Table, d *Delta) []byte {
 		b = appendUvarint(b, uint64(len(rows)))
 		prev = 0
 		for _, r := range rows {
-			b = appendUvarint(b, uint64(t.uid[r]-prev))
+			b = appendRow(b, &row{uid: t.uid[r], flags: t.flags[r], dir: t.dir[r], keywords: t.Keywords(int(r))}, prev, false)
 			prev = t.uid[r]
-			if key {
-				k := t.Key(int(r))
-				b = appendUvarint(b, uint64(len(k)))
-				b = append(b, k...)
-			}
-			rowBytes(r)
 		}
 	}
 	if len(d.Removed) > 0 {
@@ -43,10 +32,72 @@ func appendOps(b []byte, t *Table, d *Delta) []byte {
 			prev = u
 		}
 	}
-	list('F', d.Flagged, false)
-	list('M', d.Moved, false)
-	list('A', d.Added, true)
+	list('F', d.Flagged)
+	list('M', d.Moved)
+	if len(d.Added) == 0 {
+		return b
+	}
+	rows := make([]row, 0, len(d.Added))
+	for _, r := range d.Added {
+		rows = append(rows, row{uid: t.uid[r], key: string(t.Key(int(r))), flags: t.flags[r], dir: t.dir[r], keywords: t.Keywords(int(r))})
+	}
+	return appendAdded(b, rows)
+}
+
+// appendAdded appends the operation of new messages.
+func appendAdded(b []byte, rows []row) []byte {
+	b = append(b, 'A')
+	b = appendUvarint(b, uint64(len(rows)))
+	var prev uint32
+	for i := range rows {
+		b = appendRow(b, &rows[i], prev, true)
+		prev = rows[i].uid
+	}
 	return b
+}
+
+func appendRow(b []byte, r *row, prev uint32, key bool) []byte {
+	b = appendUvarint(b, uint64(r.uid-prev))
+	if key {
+		b = appendUvarint(b, uint64(len(r.key)))
+		b = append(b, r.key...)
+	}
+	b = appendUvarint(b, uint64(r.flags))
+	b = append(b, r.dir)
+	return appendUvarint(b, uint64(r.keywords))
+}
+
+// eachOp calls fn with each operation of a payload whose summary s has been
+// read: of an expunged message the UID only. what says which rule was broken, by
+// the payload or as fn says.
+func eachOp(c *cursor, s *summary, fn func(op byte, r *row) string) (what string) {
+	for c.off < len(c.b) && !c.bad {
+		op, n := c.byte(), c.uvarint()
+		r := row{modseq: s.highestModSeq}
+		for range n {
+			r.uid += uint32(c.uvarint())
+			switch op {
+			case 'R':
+			case 'A', 'F', 'M':
+				if op == 'A' {
+					r.key = string(c.bytes())
+				}
+				r.flags, r.dir, r.keywords = Flags(c.uvarint()), c.byte(), uint32(c.uvarint())
+			default:
+				return "unknown operation"
+			}
+			if c.bad {
+				break
+			}
+			if what := fn(op, &r); what != "" {
+				return what
+			}
+		}
+	}
+	if c.bad {
+		return "operations end too early"
+	}
+	return ""
 }
 
 // applyOps replays a payload on t; what says which rule it broke.
@@ -55,58 +106,47 @@ func applyOps(t *Table, payload []byte) (what string) {
 	var s summary
 	s.decode(&c)
 	var gone []int32
-	for c.off < len(c.b) && !c.bad {
-		op, n := c.byte(), c.uvarint()
-		var uid uint32
-		for range n {
-			if c.bad {
-				break
-			}
-			uid += uint32(c.uvarint())
-			var key []byte
-			if op == 'A' {
-				key = c.bytes()
-			}
-			if op == 'R' {
-				i, ok := t.Row(uid)
-				if !ok {
-					return "expunges a uid that is not there"
-				}
-				gone = append(gone, int32(i))
-				continue
-			}
-			r := row{uid: uid, key: string(key), flags: Flags(c.uvarint()), dir: c.byte(), keywords: uint32(c.uvarint()), modseq: s.highestModSeq}
-			if c.bad {
-				break
-			}
-			switch op {
-			case 'A':
-				if n := t.Len(); n > 0 && t.uid[n-1] >= uid || uid >= s.uidNext {
-					return "adds a uid out of order"
-				}
-				t.add(&r)
-			case 'F', 'M':
-				i, ok := t.Row(uid)
-				if !ok {
-					return "changes a uid that is not there"
-				}
-				t.flags[i], t.dir[i] = r.flags, r.dir
-				t.setKeywords(i, r.keywords)
-				if op == 'F' {
-					t.modseq[i] = r.modseq
-				}
-			default:
-				return "unknown operation"
-			}
-		}
+	expunge := func() {
 		if len(gone) > 0 {
 			t.remove(gone, s.highestModSeq)
 			gone = gone[:0]
 		}
 	}
-	if c.bad {
-		return "operations end too early"
+	what = eachOp(&c, &s, func(op byte, r *row) string {
+		i, there := t.Row(r.uid)
+		switch op {
+		case 'R':
+			if !there {
+				return "expunges a uid that is not there"
+			}
+			gone = append(gone, int32(i))
+			return ""
+		case 'A':
+			expunge()
+			if n := t.Len(); n > 0 && t.uid[n-1] >= r.uid || r.uid >= s.uidNext {
+				return "adds a uid out of order"
+			}
+			t.add(r)
+			return ""
+		}
+		if len(gone) > 0 {
+			expunge()
+			i, there = t.Row(r.uid)
+		}
+		if !there {
+			return "changes a uid that is not there"
+		}
+		t.flags[i], t.dir[i] = r.flags, r.dir
+		t.setKeywords(i, r.keywords)
+		if op == 'F' {
+			t.modseq[i] = r.modseq
+		}
+		return ""
+	})
+	if what != "" {
+		return what
 	}
+	expunge()
 	t.UIDValidity, t.UIDNext, t.HighestModSeq = s.uidValidity, s.uidNext, s.highestModSeq
 	t.slots = nil
 	if t.Len() != int(s.messages) {

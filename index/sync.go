@@ -38,6 +38,9 @@ func (b *Base) sync(src Source) (Changes, error) {
 		before.Busy = false
 		return Changes{Scanned: true}, b.note(before)
 	}
+	if c, done, err := b.arrive(src, before); done || err != nil {
+		return c, err
+	}
 	t, err := b.Table()
 	if errors.Is(err, ErrCorrupt) {
 		return b.rebuild(src, before)
@@ -74,8 +77,7 @@ func (b *Base) persist(t *Table, d *Delta, sum summary) error {
 		return nil
 	}
 	if len(d.Added)+len(d.Removed)+len(d.Flagged)+len(d.Moved) <= maxRecord/8 { // a row takes about 8 bytes and more
-		payload := appendOps(sum.append(nil), t, d)
-		if n := int64(recHead + len(payload) + recTail); n <= maxRecord && b.logst.size+n <= max(256<<10, b.baseSize/8) {
+		if payload := appendOps(sum.append(nil), t, d); b.fits(payload) {
 			return b.append(payload, sum, kindChange)
 		}
 	}
@@ -86,6 +88,12 @@ func (b *Base) persist(t *Table, d *Delta, sum summary) error {
 		b.sum = old
 	}
 	return err
+}
+
+// fits reports whether the log takes a change of that payload.
+func (b *Base) fits(payload []byte) bool {
+	n := int64(recHead + len(payload) + recTail)
+	return n <= maxRecord && b.logst.size+n <= max(256<<10, b.baseSize/8)
 }
 
 func (b *Base) append(payload []byte, sum summary, kind uint32) error {

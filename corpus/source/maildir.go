@@ -252,3 +252,19 @@ func (s *Maildir) Resume() error {
 
 // Close closes the directories.
 func (s *Maildir) Close() error { s.shut = true; return s.r.Close() }
+
+// Arrived makes entries of what has come since a listing with digest known, when
+// nothing else has happened, see index.Newcomer.
+func (s *Maildir) Arrived(l *index.Listing, known index.Digest, limit int) bool {
+	scan := l.Private.(*maildir.Scan)
+	at, ok := scan.Newest(maildir.Digest(known), limit)
+	if !ok {
+		return false
+	}
+	l.Entries = slices.Grow(l.Entries[:0], len(at))[:len(at)]
+	for i, p := range at {
+		e := scan.EntryAt(p.At, p.Dir)
+		setEntry(&l.Entries[i], &e, i)
+	}
+	return true
+}

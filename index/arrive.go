@@ -1,0 +1,177 @@
+package index
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"mailbench/index/blockfile"
+)
+
+// A Newcomer is a Glancer that can tell what has come since a known listing
+// from the two digests alone, when nothing else has happened: what happens to
+// a mailbox most. The index then needs none of its rows.
+type Newcomer interface {
+	Glancer
+	// Arrived sets l.Entries, after Glance with the same Listing, to the names
+	// that it has beside those of a listing with digest known, each key once and
+	// none of them a key of the others. false: names went or changed, too, or
+	// they are more than limit, or it cannot tell.
+	Arrived(l *Listing, known Digest, limit int) bool
+}
+
+// maxArrived bounds what is taken in without the rows: it has to fit a record
+// of the log.
+const maxArrived = maxRecord / 32
+
+// arrive takes in new mail without loading the rows, when there is new mail and
+// nothing else has changed. done is false when that is not so; then nothing has
+// been done. O(listing), whatever the index holds.
+func (b *Base) arrive(src Source, before State) (c Changes, done bool, err error) {
+	n, ok := src.(Newcomer)
+	k := &b.track
+	if !ok || k.glanced == nil || b.sum.digest.N != int(b.sum.messages) || !n.Arrived(&k.list, b.sum.digest, maxArrived) {
+		return c, false, nil
+	}
+	fresh := k.list.Entries
+	if uint64(b.sum.uidNext)+uint64(len(fresh)) > math.MaxUint32 {
+		return c, false, nil
+	}
+	k.rec.order(fresh, src)
+	if len(k.rec.perm) != len(fresh) { // a key twice
+		return c, false, nil
+	}
+	sum := b.sum
+	sum.highestModSeq++
+	before.Busy = false
+	sum.state, sum.digest = before, k.list.Digest
+	sum.messages += uint32(len(fresh))
+	rows := make([]row, 0, len(fresh))
+	seed := seedOf(b.id)
+	for _, p := range k.rec.perm {
+		e := &fresh[p]
+		r := row{uid: sum.uidNext, key: e.Key, flags: e.Flags & allFlags, dir: e.Dir, keywords: e.Keywords, modseq: sum.highestModSeq}
+		rows = append(rows, r)
+		sum.uidNext++
+		if r.flags&FlagSeen == 0 {
+			sum.unseen++
+		}
+		if r.flags&FlagDeleted != 0 {
+			sum.deleted++
+		}
+		h := seed.hash(r.uid, []byte(r.key))
+		sum.set, sum.added = sum.set.Plus(h), sum.added+h[0]
+	}
+	payload := appendAdded(sum.append(nil), rows)
+	if !b.fits(payload) {
+		return c, false, nil
+	}
+	d := &k.rec.delta
+	d.reset()
+	for i := range rows {
+		d.Added = append(d.Added, int32(b.sum.messages)+int32(i))
+	}
+	if err := b.append(payload, sum, kindChange); err != nil {
+		return c, true, err
+	}
+	if t := b.table; t != nil && t.off != nil {
+		t.grow(len(rows), 64*len(rows))
+		for i := range rows {
+			t.add(&rows[i])
+		}
+		t.UIDNext, t.HighestModSeq, t.slots = sum.uidNext, sum.highestModSeq, nil
+	} else {
+		b.table = nil
+	}
+	return Changes{Added: len(rows), Scanned: true}, true, nil
+}
+
+// Lately is what came and went since an earlier state of the index.
+type Lately struct {
+	Removed []uint32 // UIDs that were there then, ascending
+	added   []row    // in UID order; without those that have gone again
+	namer   Namer
+}
+
+// Added is the number of messages that came and are there.
+func (l *Lately) Added() int { return len(l.added) }
+
+// UID is that of new message i; they ascend.
+func (l *Lately) UID(i int) uint32 { return l.added[i].uid }
+
+// EntryInto is Base.EntryInto for new message i, if the Source is a Namer.
+func (l *Lately) EntryInto(i int, e *Entry, buf []byte) (*Entry, []byte) {
+	r := &l.added[i]
+	return e, l.namer.NameEntry(e, []byte(r.key), r.flags, r.dir, r.keywords, buf)
+}
+
+// Lately tells what happened since the index had that set of messages and that
+// UIDNEXT, from the log alone. ok is false when the log does not go back so far,
+// or when src is no Namer. O(log): an eighth of the snapshot or 256 KiB at most.
+func (b *Base) Lately(uidNext uint32, set SetHash, src Source) (l *Lately, ok bool, err error) {
+	namer, ok := src.(Namer)
+	if !ok || !b.exists {
+		return nil, false, nil
+	}
+	if b.sum.uidNext == uidNext && b.sum.set == set {
+		return &Lately{namer: namer}, true, nil
+	}
+	if !b.logst.records {
+		return nil, false, nil
+	}
+	h, _, err := blockfile.ReadHeader(b.fs, b.base)
+	if err != nil {
+		return nil, false, err
+	}
+	id, sum, err := decodeBaseMeta(b.base, &h)
+	if err == nil && (id != b.id || h.Generation != b.generation) {
+		err = ErrStale
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	found := sum.uidNext == uidNext && sum.set == set
+	l = &Lately{namer: namer}
+	err = b.eachRecord(func(payload []byte) string {
+		c := cursor{b: payload}
+		sum.decode(&c)
+		if sum.uidNext == uidNext && sum.set == set { // the latest such state counts
+			found, l.added, l.Removed = true, l.added[:0], l.Removed[:0]
+			return ""
+		}
+		if !found {
+			return ""
+		}
+		return eachOp(&c, &sum, func(op byte, r *row) string {
+			l.take(op, r, uidNext)
+			return ""
+		})
+	})
+	if err != nil || !found {
+		return nil, false, err
+	}
+	slices.Sort(l.Removed)
+	return l, true, nil
+}
+
+func (l *Lately) take(op byte, r *row, uidNext uint32) {
+	if op == 'A' {
+		l.added = append(l.added, *r)
+		return
+	}
+	if r.uid < uidNext {
+		if op == 'R' {
+			l.Removed = append(l.Removed, r.uid)
+		}
+		return
+	}
+	at, there := slices.BinarySearchFunc(l.added, r.uid, func(r row, uid uint32) int { return cmp.Compare(r.uid, uid) })
+	switch {
+	case !there:
+	case op == 'R':
+		l.added = slices.Delete(l.added, at, at+1)
+	default:
+		to := &l.added[at]
+		to.flags, to.dir, to.keywords = r.flags, r.dir, r.keywords
+	}
+}
