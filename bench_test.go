@@ -30,6 +30,11 @@ func BenchmarkCompact(b *testing.B)     { run.Compact(b) }
 func BenchmarkGrow(b *testing.B)    { run.Grow(b) }
 func BenchmarkOptions(b *testing.B) { run.Options(b) }
 
+// What clients ask of messages.
+
+func BenchmarkFetch(b *testing.B)   { run.Fetch(b) }
+func BenchmarkChanges(b *testing.B) { run.Changes(b) }
+
 // The parts, and what this machine allows.
 
 func BenchmarkSort(b *testing.B)       { run.Sort(b) }

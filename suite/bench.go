@@ -29,6 +29,12 @@ func (r *Runner) SortSubject(b *testing.B) { r.bench(b, "SortSubject") }
 // Compact: rewrite the cache without the dead records.
 func (r *Runner) Compact(b *testing.B) { r.bench(b, "Compact") }
 
+// Fetch: header fields of some messages, as clients ask for them.
+func (r *Runner) Fetch(b *testing.B) { r.bench(b, "Fetch") }
+
+// Changes: what has happened since a MODSEQ.
+func (r *Runner) Changes(b *testing.B) { r.bench(b, "Changes") }
+
 // Options: the values of a design's own options, one at a time.
 func (r *Runner) Options(b *testing.B) { r.bench(b, "Options") }
 

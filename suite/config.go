@@ -24,6 +24,7 @@ type Config struct {
 	Designs    []index.Design
 	Names      string // picks from Designs by name, comma-separated; "" = all, or of the house's own the default ones
 	Options    string // designs' own options: "design.name=value", comma-separated
+	Tiers      string // kinds of tier in front of Fetch, comma-separated; "" = all
 	Rows       string // "default" (also "") or "all"
 	Samples    int    // least number of samples of a row; 0 = 3
 	Metrics    string // "default" (also "") or "all"
@@ -102,6 +103,7 @@ func Flags(fs *flag.FlagSet, ds ...index.Design) *Runner {
 	text(&c.Scratch, "scratch", "`directory` in which mail is written")
 	text(&c.Names, "designs", "comma-separated `names` of the designs to run")
 	text(&c.Options, "options", "designs' own options, comma-separated `design.name=value`")
+	text(&c.Tiers, "tier", "comma-separated `kinds` of tier to put in front of fetches")
 	text(&c.Rows, "rows", "`which` rows: default or all")
 	text(&c.Metrics, "metrics", "`which` metrics: default or all")
 	boolean(&c.DropCaches, "drop-caches", "let cold rows drop the caches of the whole machine")
@@ -127,7 +129,7 @@ func Flags(fs *flag.FlagSet, ds ...index.Design) *Runner {
 }
 
 // flagNames are the flags that a variable can set.
-var flagNames = strings.Fields("corpus index-dir scratch designs options rows metrics drop-caches loop-image allow-tmpfs samples")
+var flagNames = strings.Fields("corpus index-dir scratch designs options tier rows metrics drop-caches loop-image allow-tmpfs samples")
 
 func envName(flag string) string {
 	return "MAILBENCH_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
@@ -166,6 +168,9 @@ func (r *Runner) check() error {
 		if c.LoopImage = "off"; on {
 			c.LoopImage = "on"
 		}
+	}
+	if _, err := r.pickTiers(); err != nil {
+		return err
 	}
 	if r.memory == 0 {
 		r.memory = temp.TotalMemory()

@@ -38,7 +38,7 @@ func (r *Runner) fresh() int {
 	}
 	defer os.RemoveAll(dir)
 	args := []string{"-test.run=^$", "-test.benchtime=1x", "-test.bench=" + flag.Lookup("test.bench").Value.String(),
-		"-corpus=" + spec, "-samples=1", "-rows=" + r.cfg.Rows, "-designs=" + r.cfg.Names, "-options=" + r.cfg.Options,
+		"-corpus=" + spec, "-samples=1", "-rows=" + r.cfg.Rows, "-designs=" + r.cfg.Names, "-options=" + r.cfg.Options, "-tier=" + r.cfg.Tiers,
 		"-index-dir=" + filepath.Join(dir, "index"), "-scratch=" + filepath.Join(dir, "scratch"),
 		fmt.Sprintf("-loop-image=%v", r.usesImage()), fmt.Sprintf("-allow-tmpfs=%v", r.cfg.AllowTmpfs)}
 	cmd := exec.Command(os.Args[0], args...)

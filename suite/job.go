@@ -24,7 +24,8 @@ const (
 type job struct {
 	design   string
 	op       string // pprof label
-	messages int
+	messages int    // of the mailbox
+	works    int    // messages that the operation goes through, where that is not once each of the mailbox
 	mails    temp.State
 	files    *temp.Set // the mail whose temperature is controlled; nil: none is touched
 	index    string

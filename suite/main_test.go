@@ -45,6 +45,8 @@ func BenchmarkThreadAgain(b *testing.B) { run(b, (*Runner).ThreadAgain) }
 func BenchmarkSortDate(b *testing.B)    { run(b, (*Runner).SortDate) }
 func BenchmarkSortSubject(b *testing.B) { run(b, (*Runner).SortSubject) }
 func BenchmarkCompact(b *testing.B)     { run(b, (*Runner).Compact) }
+func BenchmarkFetch(b *testing.B)       { run(b, (*Runner).Fetch) }
+func BenchmarkChanges(b *testing.B)     { run(b, (*Runner).Changes) }
 func BenchmarkOptions(b *testing.B)     { run(b, (*Runner).Options) }
 func BenchmarkGrow(b *testing.B)        { run(b, (*Runner).Grow) }
 func BenchmarkSort(b *testing.B)        { run(b, (*Runner).Sort) }

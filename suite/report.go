@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,6 +39,10 @@ var units = []string{
 	"Unit mean-disk-B/msg better=lower",
 	"Unit peak-disk-B/msg better=lower",
 	"Unit rewrites better=lower",
+	"Unit hit-pct better=higher",
+	"Unit hit-bound-pct better=higher",
+	"Unit p50-ns/fetch better=lower",
+	"Unit p99-ns/fetch better=lower",
 }
 
 // report prints the row: medians of its samples as the benchmark's own
@@ -55,8 +60,9 @@ func (r *Runner) report(b *testing.B, row Row, j *job, res *result) {
 	mids := func(value func(meter.Sample) int64) float64 { return float64(medianOf(res.samples, value)) }
 	b.ReportMetric(mids(func(s meter.Sample) int64 { return int64(s.Allocs) }), "allocs/op")
 	b.ReportMetric(mids(heapBytes), "B/op")
-	if j.messages > 0 {
-		b.ReportMetric(mids(func(s meter.Sample) int64 { return int64(s.CPU()) })/float64(j.messages), "cpu-ns/msg")
+	work := cmp.Or(j.works, j.messages)
+	if work > 0 {
+		b.ReportMetric(mids(func(s meter.Sample) int64 { return int64(s.CPU()) })/float64(work), "cpu-ns/msg")
 	}
 	if res.samples[0].IOKnown {
 		b.ReportMetric(mids(func(s meter.Sample) int64 { return s.Read }), "device-B/op")
@@ -80,8 +86,8 @@ func (r *Runner) report(b *testing.B, row Row, j *job, res *result) {
 	if j.mbPerS > 0 && mid > 0 {
 		b.ReportMetric(float64(j.mbPerS)/1e6/mid.Seconds(), "MB/s")
 	}
-	if all && j.messages > 0 && mid > 0 {
-		b.ReportMetric(float64(j.messages)/mid.Seconds(), "msgs/s")
+	if all && work > 0 && mid > 0 {
+		b.ReportMetric(float64(work)/mid.Seconds(), "msgs/s")
 	}
 	if res.peak != nil {
 		b.ReportMetric(float64(res.peak.Anonymous)/float64(j.messages), "peak-anon-B/msg")

@@ -38,7 +38,8 @@ func (r Row) value(key string) string {
 
 // clones reports whether the row needs a mailbox that it may change.
 func (r Row) clones() bool {
-	return r.Bench == "Resync" || r.Bench == "Compact" || r.value("delta") != "" && r.value("delta") != "none"
+	return r.Bench == "Resync" || r.Bench == "Compact" || r.Bench == "Changes" || r.value("age") != "" ||
+		r.value("delta") != "" && r.value("delta") != "none"
 }
 
 // unfitFor says why the row cannot be measured on mail of that kind, or "".
@@ -51,6 +52,8 @@ func (r Row) unfitFor(kind string) string {
 		return "a change of the mailbox needs a maildir, and the corpus is of kind " + kind
 	case r.value("search") == "undeleted":
 		return "the truth about deleted mail is read from a maildir's names, and the corpus is of kind " + kind
+	case r.Bench == "Fetch" && r.value("op") == "window":
+		return "the truth about flags is read from a maildir's names, and the corpus is of kind " + kind
 	case r.Bench == "Floor" && mails != "":
 		return "this floor is a maildir's, and the corpus is of kind " + kind
 	case mails == temp.NoData.String() || mails == temp.Cold.String():
@@ -65,6 +68,7 @@ func (r *Runner) Rows() []Row {
 	var rows []Row
 	for _, d := range r.cfg.Designs {
 		rows = append(rows, mailboxRows(d, r.mails2003())...)
+		rows = append(rows, r.readRows(d)...)
 	}
 	for _, d := range r.cfg.Designs {
 		rows = append(rows, optionRows(d)...)
@@ -80,7 +84,7 @@ func (r *Runner) Rows() []Row {
 
 // benchmarks in the order in which they run.
 var benchmarks = strings.Fields("SelectFirst SelectAgain Resync ThreadFirst ThreadAgain SortDate SortSubject Compact " +
-	"Options Grow Sort Thread HeaderScan Floor")
+	"Fetch Changes Options Grow Sort Thread HeaderScan Floor")
 
 // mails2003 is the mail's state in the condition of the 2003 post, mails cold
 // and index warm, as near as it can be had: without permission to drop the

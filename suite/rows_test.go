@@ -75,6 +75,7 @@ SortDate/design=column/pass=again/delta=none/search=all/answers=stored/mails=war
 SortSubject/design=column/pass=first/delta=none/search=all/answers=stored/mails=warm/index=warm
 SortSubject/design=column/pass=again/delta=none/search=all/answers=stored/mails=warm/index=warm
 Compact/design=column/dead=30pct/mails=warm/index=warm
+Fetch/design=column/op=window/fields=envelope/pass=again/mails=warm/index=warm
 SelectFirst/design=scan/mails=warm/index=none
 SelectFirst/design=scan/mails=PAIR/index=none
 SelectAgain/design=scan/mails=warm/index=warm
@@ -93,6 +94,7 @@ SortDate/design=scan/pass=first/delta=none/search=all/mails=warm/index=warm
 SortDate/design=scan/pass=again/delta=none/search=all/mails=warm/index=warm
 SortSubject/design=scan/pass=first/delta=none/search=all/mails=warm/index=warm
 SortSubject/design=scan/pass=again/delta=none/search=all/mails=warm/index=warm
+Fetch/design=scan/op=window/pass=again/mails=warm/index=warm
 Floor/op=readdir/mails=warm
 Floor/op=names/mails=warm
 Floor/op=headers/mails=warm
