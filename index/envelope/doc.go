@@ -1,0 +1,2 @@
+// Package envelope is the static cache.
+package envelope
