@@ -64,8 +64,11 @@ func (m *mailbox) fetchWrong(box index.Mailbox, uid map[string]uint32, few bool)
 			}
 			return nil
 		})
-		if wrong != "" || err != nil {
-			return wrong, err
+		if wrong != "" {
+			return wrong, nil
+		}
+		if err != nil {
+			return "", err
 		}
 		if at != len(want) {
 			return fmt.Sprintf("fetch of %v: %d messages, want %d", order, at, len(want)), nil

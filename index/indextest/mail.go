@@ -213,6 +213,9 @@ func (m *mailbox) mutate() string {
 		m.setFlags(x, flags, words)
 		return fmt.Sprintf("flag %q %s%s", x.key, flags, words)
 	}
+	if m.r.IntN(3) == 0 { // the highest UID is the one that is given again by mistake
+		x = m.msgs[len(m.msgs)-1]
+	}
 	m.expunge(x)
 	return fmt.Sprintf("expunge %q", x.key)
 }
