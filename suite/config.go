@@ -51,7 +51,8 @@ type Runner struct {
 	forks     bool   // this process can start itself anew (Main ran)
 	inherited string // index files that the parent process made
 	clone     *live
-	grown     *fixture // of BenchmarkGrow, one at a time
+	pasts     map[string]*past // mailboxes with a past, by what they lived through
+	grown     *fixture         // of BenchmarkGrow, one at a time
 	growth    growth
 	image     *temp.Image // of the cold rows; nil: not made (yet)
 	imageTold string      // what is to be said of it after the run

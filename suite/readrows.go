@@ -15,6 +15,12 @@ func (r *Runner) readRows(d index.Design) []Row {
 		rows = append(rows, fetchRows(d, ax)...)
 		rows = append(rows, r.tierRows(d, ax)...)
 	}
+	if ax.ModSeqs {
+		for _, s := range sinces {
+			rows = append(rows, Row{"Changes", params("design", d.Name(), "since", s.name, "mails", "warm", "index", indexWarm), false, changes(d, s.changes)})
+		}
+	}
+	rows = append(rows, ageRows(d, ax)...)
 	return rows
 }
 
