@@ -93,6 +93,7 @@ type Scratch struct {
 	pack  []keyed
 	pack2 []keyed
 	hist  []uint32
+	upd   updater
 }
 
 // A stamped is a table cell that counts only if its epoch is the current one:
