@@ -80,7 +80,6 @@ type mailbox struct {
 	table   *index.Table
 	tableOf int64 // box.changed that table belongs to
 	track   index.Tracker
-	early   *batch // headers of the mail that a Sync adds, read before its transaction
 
 	counts  [2]int64 // rows, statements of engines that are closed
 	opened  int64    // mails

@@ -33,9 +33,6 @@ var schema = []string{
 	`CREATE TABLE unread(physmessage_id INTEGER PRIMARY KEY)`,
 }
 
-// tables are all tables, in the order of Stats.
-var tables = []string{"mailboxes", "messages", "keywords", "vanished", "physmessage", "headername", "headervalue", "header", "referencesfield", "unread"}
-
 // headername_id is the field's number plus one.
 func nameID(f rfc5322.Field) int { return int(f) + 1 }
 

@@ -1,0 +1,124 @@
+package sqlidx
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"mailbench/corpus"
+	"mailbench/corpus/source"
+	"mailbench/index"
+	mailsort "mailbench/sort"
+	"mailbench/thread"
+)
+
+// benchSource is the mail to measure on: what MAILBENCH_BENCH_MAILDIR names, or
+// 2,000 generated messages in an mbox.
+func benchSource(b *testing.B) index.Source {
+	b.Helper()
+	path := os.Getenv("MAILBENCH_BENCH_MAILDIR")
+	if path == "" {
+		path = filepath.Join(b.TempDir(), "mbox")
+		if _, err := corpus.WriteMbox(context.Background(), path, corpus.Spec{Messages: 2000}, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+	src, err := source.Open(path, source.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { src.Close() })
+	return src
+}
+
+// sweep is what was tried to find the defaults.
+var sweep = map[string]index.Options{
+	"default":           {},
+	"fields=envelope":   {Fields: "envelope"},
+	"headers=use":       {Extra: map[string]string{"headers": "use"}},
+	"journal=delete":    {Extra: map[string]string{"journal_mode": "delete"}},
+	"journal=truncate":  {Extra: map[string]string{"journal_mode": "truncate"}},
+	"synchronous=norm":  {Extra: map[string]string{"synchronous": "normal"}},
+	"synchronous=off":   {Extra: map[string]string{"synchronous": "off"}},
+	"cache=2000kib":     {Extra: map[string]string{"cache_kib": "2000"}},
+	"cache=512mib":      {Extra: map[string]string{"cache_kib": "524288"}},
+	"page=8k":           {Extra: map[string]string{"page_size": "8192"}},
+	"page=16k":          {Extra: map[string]string{"page_size": "16384"}},
+	"page=16k,cache=2m": {Extra: map[string]string{"page_size": "16384", "cache_kib": "2000"}},
+}
+
+// A life of an index, each step as a metric of its own: -benchtime=1x.
+func BenchmarkLife(b *testing.B) {
+	src := benchSource(b)
+	dates, _ := mailsort.ParseCriteria("date")
+	subjects, _ := mailsort.ParseCriteria("subject")
+	from, _ := mailsort.ParseCriteria("from")
+	for name, o := range sweep {
+		b.Run(name, func(b *testing.B) {
+			spent := map[string]time.Duration{}
+			n, rounds := 0, 0
+			var bytes, compact int64
+			for b.Loop() {
+				rounds++
+				cfg := index.Config{Dir: b.TempDir(), Source: src, Options: o}
+				var box index.Mailbox
+				step := func(what string, f func() error) {
+					b.Helper()
+					start := time.Now()
+					if err := f(); err != nil {
+						b.Fatal(what, err)
+					}
+					spent[what] += time.Since(start)
+				}
+				open := func() (err error) {
+					if box != nil {
+						if err := box.Close(); err != nil {
+							return err
+						}
+					}
+					if box, err = Design.Open(cfg); err != nil {
+						return err
+					}
+					_, err = box.Sync()
+					return err
+				}
+				threads := func() error { _, err := box.Thread(thread.References, index.Search{}); return err }
+				sorts := func(crit []mailsort.Criterion) func() error {
+					return func() error { _, err := box.Sort(crit, index.Search{}); return err }
+				}
+				step("first-ms", open)
+				step("again-ms", open)
+				step("thread1-ms", threads)
+				step("thread2-ms", threads)
+				step("date-ms", sorts(dates))
+				step("subject-ms", sorts(subjects))
+				box.Close()
+				bytes = size(cfg.Dir)
+				open()
+				step("from1-ms", sorts(from))
+				step("compact-ms", box.Compact)
+				n = box.Status().Messages
+				box.Close()
+				compact = size(cfg.Dir)
+			}
+			for what, d := range spent {
+				b.ReportMetric(float64(d.Microseconds())/1000/float64(rounds), what)
+			}
+			b.ReportMetric(float64(bytes)/float64(n), "index-B/msg")
+			b.ReportMetric(float64(compact)/float64(n), "compact-B/msg")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+func size(dir string) (n int64) {
+	es, _ := os.ReadDir(dir)
+	for _, e := range es {
+		if in, err := e.Info(); err == nil {
+			n += in.Size()
+		}
+	}
+	return n
+}
