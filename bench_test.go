@@ -25,8 +25,9 @@ func BenchmarkSortDate(b *testing.B)    { run.SortDate(b) }
 func BenchmarkSortSubject(b *testing.B) { run.SortSubject(b) }
 func BenchmarkCompact(b *testing.B)     { run.Compact(b) }
 
-// Growth, and the tuning of designs.
+// Many mailboxes, growing ones, and the tuning of designs.
 
+func BenchmarkMany(b *testing.B)    { run.Many(b) }
 func BenchmarkGrow(b *testing.B)    { run.Grow(b) }
 func BenchmarkOptions(b *testing.B) { run.Options(b) }
 

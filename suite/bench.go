@@ -35,6 +35,9 @@ func (r *Runner) Fetch(b *testing.B) { r.bench(b, "Fetch") }
 // Changes: what has happened since a MODSEQ.
 func (r *Runner) Changes(b *testing.B) { r.bench(b, "Changes") }
 
+// Many: STATUS and a delivery in many mailboxes, most of them small.
+func (r *Runner) Many(b *testing.B) { r.bench(b, "Many") }
+
 // Options: the values of a design's own options, one at a time.
 func (r *Runner) Options(b *testing.B) { r.bench(b, "Options") }
 

@@ -54,9 +54,10 @@ type Runner struct {
 	pasts     map[string]*past // mailboxes with a past, by what they lived through
 	grown     *fixture         // of BenchmarkGrow, one at a time
 	growth    growth
-	image     *temp.Image // of the cold rows; nil: not made (yet)
-	imageTold string      // what is to be said of it after the run
-	cool      *fixture    // the corpus in it
+	many      *manyIndexes // of BenchmarkMany, of one design at a time
+	image     *temp.Image  // of the cold rows; nil: not made (yet)
+	imageTold string       // what is to be said of it after the run
+	cool      *fixture     // the corpus in it
 	coolErr   error
 	skipped   []note // rows that cannot be measured here, and why
 	cold      []note // cold samples in the order in which they were taken

@@ -41,7 +41,8 @@ type job struct {
 	mbPerS int64                      // bytes a run goes through, for MB/s; 0: not a matter of bytes
 	close  func() error
 
-	metrics func(*result) []metric // the row's own; nil: none
+	indexSubs []string               // directories below dir that the sample reads; none: all of dir
+	metrics   func(*result) []metric // the row's own; nil: none
 }
 
 // step runs f if there is one.
@@ -65,7 +66,7 @@ func (j *job) makeIndex(r *rand.Rand) error {
 	default:
 		return nil
 	}
-	set, err := temp.Files(j.dir)
+	set, err := temp.Files(j.dir, j.indexSubs...)
 	if err != nil {
 		return err
 	}

@@ -47,6 +47,7 @@ func BenchmarkSortSubject(b *testing.B) { run(b, (*Runner).SortSubject) }
 func BenchmarkCompact(b *testing.B)     { run(b, (*Runner).Compact) }
 func BenchmarkFetch(b *testing.B)       { run(b, (*Runner).Fetch) }
 func BenchmarkChanges(b *testing.B)     { run(b, (*Runner).Changes) }
+func BenchmarkMany(b *testing.B)        { run(b, (*Runner).Many) }
 func BenchmarkOptions(b *testing.B)     { run(b, (*Runner).Options) }
 func BenchmarkGrow(b *testing.B)        { run(b, (*Runner).Grow) }
 func BenchmarkSort(b *testing.B)        { run(b, (*Runner).Sort) }

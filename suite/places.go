@@ -61,7 +61,7 @@ func (r *Runner) cleanup() {
 	if err := errors.Join(r.closeImage(), r.removePlaces()); err != nil {
 		r.doubts = append(r.doubts, note{"cleanup", strings.ReplaceAll(err.Error(), "\n", "; ")})
 	}
-	r.index, r.scratch, r.clone, r.pasts, r.grown = "", "", nil, nil, nil
+	r.index, r.scratch, r.clone, r.pasts, r.grown, r.many = "", "", nil, nil, nil, nil
 }
 
 func (r *Runner) removePlaces() (err error) {

@@ -71,6 +71,7 @@ func (r *Runner) Rows() []Row {
 		rows = append(rows, r.readRows(d)...)
 	}
 	for _, d := range r.cfg.Designs {
+		rows = append(rows, manyRows(d)...)
 		rows = append(rows, optionRows(d)...)
 	}
 	rows = append(rows, growRows(r.cfg.Designs)...)
@@ -84,7 +85,7 @@ func (r *Runner) Rows() []Row {
 
 // benchmarks in the order in which they run.
 var benchmarks = strings.Fields("SelectFirst SelectAgain Resync ThreadFirst ThreadAgain SortDate SortSubject Compact " +
-	"Fetch Changes Options Grow Sort Thread HeaderScan Floor")
+	"Fetch Changes Many Options Grow Sort Thread HeaderScan Floor")
 
 // mails2003 is the mail's state in the condition of the 2003 post, mails cold
 // and index warm, as near as it can be had: without permission to drop the

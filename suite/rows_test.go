@@ -76,6 +76,8 @@ SortSubject/design=column/pass=first/delta=none/search=all/answers=stored/mails=
 SortSubject/design=column/pass=again/delta=none/search=all/answers=stored/mails=warm/index=warm
 Compact/design=column/dead=30pct/mails=warm/index=warm
 Fetch/design=column/op=window/fields=envelope/pass=again/mails=warm/index=warm
+Many/design=column/op=status/shape=200boxes/mails=warm/index=warm/msgs=50median
+Many/design=scan/op=status/shape=200boxes/mails=warm/index=warm/msgs=50median
 SelectFirst/design=scan/mails=warm/index=none
 SelectFirst/design=scan/mails=PAIR/index=none
 SelectAgain/design=scan/mails=warm/index=warm

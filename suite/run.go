@@ -46,7 +46,7 @@ func (r *Runner) bench(b *testing.B, name string) {
 		}
 		f.truth.drop()
 	}
-	if err := r.shrink(); err != nil {
+	if err := errors.Join(r.shrink(), r.dropMany()); err != nil {
 		b.Error(err)
 	}
 	if !ran { // else go test would time the search for rows
