@@ -21,7 +21,7 @@ var floors = map[string]int{
 	"internal/fsys": 0, "internal/rfc5322": 0, "internal/decimal": 0, "internal/tempdir": 0, "maildir": 1, "mbox": 1,
 	"sort": 2, "thread": 3,
 	"index/blockfile": 4, "index": 5, "index/scan": 6, "index/column": 6, "index/envelope": 6, "index/linked": 6,
-	"index/sqlidx": 6, "index/bboltidx": 6, "index/pebbleidx": 6, "index/tier": 6, "index/designs": 7,
+	"index/sqlidx": 6, "index/bboltidx": 6, "index/pebbleidx": 6, "index/tier": 6, "index/example": 6, "index/designs": 7,
 	"corpus/source": 6, "corpus/stat": 7, "internal/explain": 7, "index/indextest": 8,
 	"suite": 9, "cmd": 10, "": 11,
 
