@@ -16,6 +16,7 @@ type Rows struct {
 	N       int
 	Entry   func(i int) *Entry
 	Workers int // as Options.Workers
+	Phases  *Phases
 }
 
 // errGone stands for a row without an entry.
@@ -56,12 +57,16 @@ func (r *Rows) Columns(want Want, compat Compat) (*Columns, error) {
 			first.put(err)
 			return
 		}
+		parse := r.Phases.Begin(PhaseParse)
 		b.Add(worker, i, header)
+		parse.End()
 	})
 	if first.err != nil {
 		return nil, first.err
 	}
+	link := r.Phases.Begin(PhaseLink)
 	c := b.Columns()
+	link.End()
 	for _, i := range c.NoDate {
 		d, err := r.internalDate(int(i))
 		if err != nil {

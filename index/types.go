@@ -62,6 +62,7 @@ type Config struct {
 	Source  Source           // the mail; read only. Stays the caller's to close
 	Options Options          //
 	Now     func() time.Time // nil = time.Now
+	Phases  *Phases          // nil = nobody wants to know
 }
 
 // A Design is one idea of how to index and cache a mailbox.

@@ -35,6 +35,7 @@ type job struct {
 
 	reset  func() error               // before the temperature is made; nil: nothing to do
 	run    func() error               // timed
+	handle func() index.Mailbox       // what run asks, when that is open before it; nil: run opens it
 	check  func() error               // after it: the answer is right
 	after  func() error               // after check: release what run opened
 	floor  func() (floor.Work, error) // the unavoidable part, at the same temperature; nil: none
@@ -189,5 +190,5 @@ func wantDigest(what, got, want string) error {
 func openDesign(d index.Design, src index.Source, dir string, o index.Options) (index.Mailbox, error) {
 	o.UIDList = "none"
 	o.UIDValidity = 1
-	return d.Open(index.Config{Dir: dir, Source: src, Options: o})
+	return openWatched(d, index.Config{Dir: dir, Source: src, Options: o})
 }

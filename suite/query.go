@@ -32,6 +32,7 @@ func (q query) ask(mb index.Mailbox, dst []byte) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
+	defer formatting().End()
 	return mailsort.AppendIMAP(dst[:0], uids), nil
 }
 
@@ -161,6 +162,7 @@ func againJob(f *fixture, d index.Design, q query, src index.Source, st *stage, 
 		return w, nil
 	}
 	if q.index == indexOpen {
+		j.handle = func() index.Mailbox { return mb }
 		j.close = func() error { return joinClose(mb.Close, src.Close, st.close) }
 		return j, nil
 	}

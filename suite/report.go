@@ -3,6 +3,7 @@ package suite
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -27,6 +28,27 @@ var units = []string{
 	"Unit x-floor better=lower",
 	"Unit peak-anon-B/msg better=lower",
 	"Unit peak-file-B/msg better=lower",
+	"Unit p90-ns/op better=lower",
+	"Unit p99-ns/op better=lower",
+	"Unit scan-ns/op better=lower",
+	"Unit read-ns/op better=lower",
+	"Unit parse-ns/op better=lower",
+	"Unit load-ns/op better=lower",
+	"Unit link-ns/op better=lower",
+	"Unit sort-ns/op better=lower",
+	"Unit format-ns/op better=lower",
+	"Unit write-ns/op better=lower",
+	"Unit opens/op better=lower",
+	"Unit reads/op better=lower",
+	"Unit writes/op better=lower",
+	"Unit syncs/op better=lower",
+	"Unit maps/op better=lower",
+	"Unit renames/op better=lower",
+	"Unit read-B/op better=lower",
+	"Unit mapped-B/op better=lower",
+	"Unit written-B/op better=lower",
+	"Unit mail-B/op better=lower",
+	"Unit mails-opened/op better=lower",
 	"Unit ns/msg better=lower",
 	"Unit B/msg better=lower",
 	"Unit growth better=lower",
@@ -93,6 +115,13 @@ func (r *Runner) report(b *testing.B, row Row, j *job, res *result) {
 		b.ReportMetric(float64(res.peak.Anonymous)/float64(j.messages), "peak-anon-B/msg")
 		b.ReportMetric(float64(res.peak.File)/float64(j.messages), "peak-file-B/msg")
 	}
+	for _, m := range res.inside {
+		b.ReportMetric(m.value, m.unit)
+	}
+	if all && len(walls) >= percentiles {
+		b.ReportMetric(float64(atShare(walls, 0.9)), "p90-ns/op")
+		b.ReportMetric(float64(atShare(walls, 0.99)), "p99-ns/op")
+	}
 	if j.metrics != nil {
 		for _, m := range j.metrics(res) {
 			b.ReportMetric(m.value, m.unit)
@@ -102,6 +131,15 @@ func (r *Runner) report(b *testing.B, row Row, j *job, res *result) {
 	if j.mails != temp.Warm && j.files != nil || j.index == indexCold {
 		r.cold = append(r.cold, note{row.Name(), strings.Trim(fmt.Sprint(walls), "[]")})
 	}
+}
+
+// percentiles is the number of samples from which a row shows percentiles.
+const percentiles = 20
+
+// atShare is the smallest of ds that at least share of them do not exceed.
+func atShare(ds []time.Duration, share float64) time.Duration {
+	s := slices.Sorted(slices.Values(ds))
+	return s[min(len(s)-1, max(0, int(math.Ceil(share*float64(len(s))))-1))]
 }
 
 // enough is the number of samples and floors from which a row may be called

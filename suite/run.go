@@ -22,6 +22,7 @@ type result struct {
 	floors  []time.Duration
 	share   float64 // residency of the mail before the last sample
 	peak    *meter.Memory
+	inside  []metric // phases and counts of one more sample
 }
 
 // misses is how often a sample whose temperature was not as named is
@@ -98,6 +99,9 @@ func (r *Runner) runRow(b *testing.B, f *fixture, row Row) {
 		r.giveUp(b, row, err)
 	}
 	if err := r.repeat(row, j, &res); err != nil {
+		r.giveUp(b, row, err)
+	}
+	if err := r.lookInside(j, &res, rnd); err != nil {
 		r.giveUp(b, row, err)
 	}
 	r.report(b, row, j, &res)

@@ -148,6 +148,7 @@ func selectAgain(d index.Design, ix string) func(*Runner, *fixture) (*job, error
 			j.after = func() error { return mb.Close() }
 		} else {
 			j.stage = nil
+			j.handle = func() index.Mailbox { return mb }
 			j.close = func() error { return joinClose(mb.Close, src.Close, st.close) }
 		}
 		return j, nil

@@ -78,5 +78,6 @@ func threadLine(mb index.Mailbox, alg string, s index.Search, dst []byte) ([]byt
 	if err != nil {
 		return dst, err
 	}
+	defer formatting().End()
 	return ans.AppendIMAP(dst[:0]), nil
 }

@@ -16,11 +16,15 @@ type file struct {
 	path string
 	o    Options
 	m    *mbox.File
+	p    *index.Phases
 }
+
+// Record makes later calls record what they are part of, see index.Recorder.
+func (f *file) Record(p *index.Phases) { f.p = p }
 
 func openFile(path string, o Options) (file, error) {
 	m, err := mbox.Open(path, mbox.Options{Dialect: o.Dialect, TempDir: o.TempDir, MemoryLimit: o.MemoryLimit, FS: o.FS})
-	return file{path, o, m}, err
+	return file{path: path, o: o, m: m}, err
 }
 
 // look tells an mbox from a message.
@@ -54,6 +58,7 @@ func (f *file) UIDList() (string, bool) { return "", false }
 
 // State is one stat: modification time, size, inode, device.
 func (f *file) State() (index.State, error) {
+	defer f.p.Begin(index.PhaseScan).End()
 	info, err := f.o.FS.Stat(f.path)
 	if err != nil {
 		return index.State{}, fmt.Errorf("source: %w", err)

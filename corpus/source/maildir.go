@@ -18,6 +18,7 @@ type Maildir struct {
 	opt  Options
 	r    *maildir.Reader
 	shut bool // closed for good
+	p    *index.Phases
 }
 
 func openMaildir(path string, o Options) (index.Source, error) {
@@ -44,6 +45,7 @@ func (s *Maildir) MessageOffset(*index.Entry) int64 { return 0 }
 
 // State is two stats: the times and inodes of cur/ and new/.
 func (s *Maildir) State() (index.State, error) {
+	defer s.p.Begin(index.PhaseScan).End()
 	st, err := maildir.Stat(s.path)
 	if err != nil {
 		return index.State{}, fmt.Errorf("source: %w", err)
@@ -67,6 +69,7 @@ func (s *Maildir) List(l *index.Listing) error {
 // and leaves the entries empty. Most of the time of a List of a maildir that
 // has not changed can so be saved.
 func (s *Maildir) Glance(l *index.Listing) error {
+	defer s.p.Begin(index.PhaseScan).End()
 	scan, ok := l.Private.(*maildir.Scan)
 	if !ok {
 		scan = new(maildir.Scan)
@@ -83,6 +86,7 @@ func (s *Maildir) Glance(l *index.Listing) error {
 // Fill is the second half of List, after Glance with the same l: the entries
 // and problems.
 func (s *Maildir) Fill(l *index.Listing) {
+	defer s.p.Begin(index.PhaseScan).End()
 	scan := l.Private.(*maildir.Scan)
 	scan.Parse()
 	l.Entries = slices.Grow(l.Entries[:0], len(scan.Entries))[:len(scan.Entries)]
@@ -105,6 +109,7 @@ func setEntry(to *index.Entry, from *maildir.Entry, i int) {
 
 // Walk goes through the names after Glance, see index.Walker.
 func (s *Maildir) Walk(l *index.Listing, part, parts int, fn func(at uint32, key string, flags index.Flags, dir uint8, keywords uint32)) bool {
+	defer s.p.Begin(index.PhaseScan).End()
 	return l.Private.(*maildir.Scan).Each(part, parts, func(at uint32, base string, dir maildir.Dir, f maildir.Flags, k uint32) {
 		fn(at, base, index.Flags(f), uint8(dir), k)
 	})
@@ -112,6 +117,7 @@ func (s *Maildir) Walk(l *index.Listing, part, parts int, fn func(at uint32, key
 
 // FillAt makes the entries of some places.
 func (s *Maildir) FillAt(l *index.Listing, at []index.Place) {
+	defer s.p.Begin(index.PhaseScan).End()
 	scan := l.Private.(*maildir.Scan)
 	l.Entries = slices.Grow(l.Entries[:0], len(at))[:len(at)]
 	for i, p := range at {
@@ -122,6 +128,7 @@ func (s *Maildir) FillAt(l *index.Listing, at []index.Place) {
 
 // Seed gives the names after Glance in the order of Order.
 func (s *Maildir) Seed(l *index.Listing) (index.Seed, bool) {
+	defer s.p.Begin(index.PhaseScan).End()
 	o, ok := l.Private.(*maildir.Scan).Ordered()
 	return seed{o}, ok
 }
@@ -155,6 +162,7 @@ func (s *Maildir) NameEntry(e *index.Entry, key []byte, flags index.Flags, dir u
 // Order sorts by base name as Dovecot does: seconds, microseconds, the rest.
 // O(n) by radix, see maildir.SortBase; nothing to do when already in order.
 func (s *Maildir) Order(entries []index.Entry) {
+	defer s.p.Begin(index.PhaseScan).End()
 	if slices.IsSortedFunc(entries, compareKeys) {
 		return
 	}
@@ -197,18 +205,25 @@ func entryOf(e *index.Entry) maildir.Entry {
 // ReadHeader reads the header with its empty line. A file that has changed its
 // name is found again by its base name.
 func (s *Maildir) ReadHeader(e *index.Entry, buf []byte) ([]byte, error) {
+	defer s.p.Begin(index.PhaseRead).End()
 	m := entryOf(e)
-	return s.r.ReadHeader(&m, buf)
+	b, err := s.r.ReadHeader(&m, buf)
+	s.p.Mail(len(b))
+	return b, err
 }
 
 // ReadMessage reads the whole file.
 func (s *Maildir) ReadMessage(e *index.Entry, buf []byte) ([]byte, error) {
+	defer s.p.Begin(index.PhaseRead).End()
 	m := entryOf(e)
-	return s.r.ReadAll(&m, buf)
+	b, err := s.r.ReadAll(&m, buf)
+	s.p.Mail(len(b))
+	return b, err
 }
 
 // Stat is one fstatat: size in bytes and modification time.
 func (s *Maildir) Stat(e *index.Entry) (size, mtimeSec int64, err error) {
+	defer s.p.Begin(index.PhaseRead).End()
 	m := entryOf(e)
 	size, ns, err := s.r.Stat(&m)
 	return size, floorSec(ns), err
@@ -226,6 +241,9 @@ func (s *Maildir) UIDList() (string, bool) {
 // Keywords names the bits of Entry.Keywords, letter 'a' for bit 0, as
 // dovecot-keywords has them.
 func (s *Maildir) Keywords() (map[byte]string, error) { return maildir.Keywords(s.path) }
+
+// Record makes later calls record what they are part of, see index.Recorder.
+func (s *Maildir) Record(p *index.Phases) { s.p = p }
 
 // Pause closes the directories, so that the file system can be unmounted, and
 // Resume opens them again. Nothing else may be called in between, nor beside

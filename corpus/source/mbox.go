@@ -55,6 +55,7 @@ func (s *Mbox) Kind() string { return "mbox" }
 //
 // O(bytes of the file); no allocation per message when l is used again.
 func (s *Mbox) List(l *index.Listing) error {
+	defer s.p.Begin(index.PhaseScan).End()
 	l.Problems, l.Digest = l.Problems[:0], index.Digest{}
 	entries := l.Entries[:0]
 	err := mbox.ErrChanged
@@ -232,6 +233,8 @@ func (s *Mbox) ReadMessage(e *index.Entry, buf []byte) ([]byte, error) {
 }
 
 func (s *Mbox) read(e *index.Entry, r *row, end int64, buf []byte) ([]byte, error) {
+	defer s.p.Begin(index.PhaseRead).End()
+	s.p.Mail(int(end - r.body))
 	same := true
 	err := s.m.Guard(func() {
 		buf = append(buf[:0], s.m.Data()[r.body:end]...)

@@ -17,6 +17,7 @@ func (s *Message) Kind() string { return "message" }
 
 // List gives the one entry.
 func (s *Message) List(l *index.Listing) error {
+	defer s.p.Begin(index.PhaseScan).End()
 	if err := s.refresh(); err != nil {
 		return err
 	}
@@ -46,6 +47,7 @@ func (s *Message) Order([]index.Entry) {}
 // ReadHeader copies the header with its empty line, at most maildir.MaxHeader
 // bytes of it. O(header).
 func (s *Message) ReadHeader(e *index.Entry, buf []byte) ([]byte, error) {
+	defer s.p.Begin(index.PhaseRead).End()
 	err := s.m.Guard(func() {
 		b := s.m.Data()
 		buf = append(buf[:0], b[:min(headerEnd(b), maildir.MaxHeader)]...)
@@ -55,6 +57,7 @@ func (s *Message) ReadHeader(e *index.Entry, buf []byte) ([]byte, error) {
 
 // ReadMessage copies the file. O(message).
 func (s *Message) ReadMessage(e *index.Entry, buf []byte) ([]byte, error) {
+	defer s.p.Begin(index.PhaseRead).End()
 	err := s.m.Guard(func() { buf = append(buf[:0], s.m.Data()...) })
 	return s.result(buf, err)
 }
@@ -63,6 +66,7 @@ func (s *Message) result(buf []byte, err error) ([]byte, error) {
 	if err != nil {
 		return buf[:0], fmt.Errorf("source: %s: %w", s.path, err)
 	}
+	s.p.Mail(len(buf))
 	return buf, nil
 }
 

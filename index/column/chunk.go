@@ -135,6 +135,7 @@ type reader struct {
 	mask   rfc5322.Mask
 	compat mailsort.Compat
 	key    hashKey
+	phases *index.Phases
 }
 
 // read adds message e to c. A message that cannot be found (or may not be
@@ -177,6 +178,7 @@ func (r *reader) read(c *chunk, e *index.Entry) error {
 	if !r.want.header() {
 		return nil
 	}
+	defer r.phases.Begin(index.PhaseParse).End()
 	var h rfc5322.Header
 	rfc5322.Scan(head, r.mask, &h)
 	if r.want.thread {

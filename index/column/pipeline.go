@@ -111,7 +111,9 @@ func (q *queue) drain() {
 		q.merged++
 		q.merging = true
 		q.mu.Unlock()
+		link := q.r.phases.Begin(index.PhaseLink)
 		err := q.merge(m)
+		link.End()
 		q.free <- m
 		q.mu.Lock()
 		q.merging = false

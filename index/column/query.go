@@ -80,7 +80,9 @@ func (m *mailbox) thread(alg thread.Alg, s index.Search) error {
 	}
 	m.replies = st.cols.replies(m.replies)
 	in := st.cols.input(m.replies)
+	link := m.cfg.Phases.Begin(index.PhaseLink)
 	thread.Build(alg, &in, rows, &m.forest, &m.threads)
+	link.End()
 	m.answer = index.Answer{Forest: m.forest, UID: st.cols.uid}
 	if !keep || v.missing(st) {
 		return nil
@@ -223,6 +225,7 @@ func (m *mailbox) sortRows(st *store, v *view, crit []mailsort.Criterion, rows [
 			return err
 		}
 	}
+	defer m.cfg.Phases.Begin(index.PhaseSort).End()
 	m.order = mailsort.Order(m.order, st.rows, rows, crit, func(k mailsort.Key) []uint64 {
 		m.col = st.values(m.col[:0], k)
 		return m.col

@@ -197,7 +197,7 @@ func (m *mailbox) fill(st *store, h *index.BaseHeader, fresh int) error {
 	if err != nil {
 		return err
 	}
-	r := &reader{src: m.source(), want: w, compat: m.compat, key: st.key}
+	r := &reader{src: m.source(), want: w, compat: m.compat, key: st.key, phases: m.cfg.Phases}
 	err = readAll(r, n, m.cfg.Options.Workers, func(i int, e *index.Entry, buf []byte) (*index.Entry, []byte) {
 		return m.base.EntryInto(fresh+i, e, buf)
 	}, b.merge)
@@ -268,7 +268,7 @@ func (m *mailbox) need(st *store, v *view, w wants) error {
 	if err != nil {
 		return err
 	}
-	r := &reader{src: m.source(), want: w, compat: m.compat, key: st.key}
+	r := &reader{src: m.source(), want: w, compat: m.compat, key: st.key, phases: m.cfg.Phases}
 	err = readAll(r, st.rows, m.cfg.Options.Workers, func(i int, e *index.Entry, buf []byte) (*index.Entry, []byte) {
 		if message[i] == 0 {
 			return nil, buf

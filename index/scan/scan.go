@@ -195,7 +195,7 @@ func (m *mailbox) selected(s index.Search) (r index.Rows, err error) {
 	if m.rows, all, err = t.Select(m.rows[:0], s); err != nil {
 		return r, err
 	}
-	r = index.Rows{Source: &m.src, N: t.Len(), Entry: m.track.Entry, Workers: m.cfg.Options.Workers}
+	r = index.Rows{Source: &m.src, N: t.Len(), Entry: m.track.Entry, Workers: m.cfg.Options.Workers, Phases: m.cfg.Phases}
 	m.uids = m.uids[:0]
 	if all {
 		m.uids = append(m.uids, t.UIDs()...)
@@ -218,6 +218,7 @@ func (m *mailbox) Thread(alg thread.Alg, s index.Search) (*index.Answer, error) 
 	if err != nil {
 		return nil, err
 	}
+	defer m.cfg.Phases.Begin(index.PhaseLink).End()
 	thread.Build(alg, &c.Input, nil, &m.forest.Forest, &m.threads)
 	m.forest.UID = m.uids
 	return &m.forest, nil
@@ -232,6 +233,7 @@ func (m *mailbox) Sort(crit []mailsort.Criterion, s index.Search) ([]uint32, err
 	if err != nil {
 		return nil, err
 	}
+	defer m.cfg.Phases.Begin(index.PhaseSort).End()
 	m.order = mailsort.Order(m.order[:0], r.N, nil, crit, col, &m.sorts)
 	out := make([]uint32, len(m.order))
 	for i, row := range m.order {
