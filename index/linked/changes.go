@@ -1,0 +1,107 @@
+package linked
+
+import (
+	"slices"
+
+	"mailbench/index"
+)
+
+// ChangesSince implements index.Changer. Vanished UIDs come from the log and
+// the one before it. Where neither reaches back to modseq, every UID that is
+// not there is told, which a QRESYNC server may do (RFC 7162 section 3.2.5.2):
+// clients must not mind UIDs they do not know.
+func (m *mailbox) ChangesSince(modseq uint64, changed func(index.Message) bool, vanished func(uid uint32) bool) error {
+	return m.damaged(m.changesSince(modseq, changed, vanished))
+}
+
+func (m *mailbox) changesSince(modseq uint64, changed func(index.Message) bool, vanished func(uid uint32) bool) error {
+	if err := m.ensure(); err != nil {
+		return err
+	}
+	v := &m.disk.view
+	if modseq >= v.hdr.modseq {
+		return nil
+	}
+	for i := range v.uid {
+		if v.modseqOf(i) <= modseq {
+			continue
+		}
+		t, err := m.loadTable()
+		if err != nil {
+			return err
+		}
+		if !changed(t.Message(i)) {
+			return nil
+		}
+	}
+	gone, err := m.vanishedSince(modseq)
+	if err != nil {
+		return err
+	}
+	for _, uid := range gone {
+		if !vanished(uid) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// vanishedSince lists the UIDs expunged after modseq, ascending.
+func (m *mailbox) vanishedSince(modseq uint64) ([]uint32, error) {
+	v := &m.disk.view
+	var out []uint32
+	// gaps are the UIDs from..to that are not there.
+	gaps := func(from, to uint32) {
+		i, _ := v.row(from)
+		for u := from; u <= to && u >= from; u++ {
+			if i < len(v.uid) && v.uid[i] == u {
+				i++
+				continue
+			}
+			out = append(out, u)
+		}
+	}
+	seq := m.disk.log.seq
+	for _, name := range []string{logFile, logOld} {
+		b, err := readWhole(m.fs, m.path(name), 1<<32)
+		if err != nil {
+			return nil, err
+		}
+		var h logHead
+		if !h.decode(b) || h.indexID != v.hdr.indexID || h.seq != seq {
+			break
+		}
+		at := uint64(0)
+		if name == logFile {
+			b = b[:min(int64(len(b)), m.disk.end)]
+		}
+		walk(b[logHeader:], func(typ uint32, r []byte) bool {
+			switch typ {
+			case recBoundary:
+			case recModSeq:
+				if len(r) == 8 {
+					at = le.Uint64(r)
+				}
+			case recExpunge | protect<<16:
+				for ; at > modseq && len(r) >= 8; r = r[8:] {
+					if to := le.Uint32(r[4:]); to < v.hdr.uidNext && le.Uint32(r) > 0 {
+						gaps(le.Uint32(r), to)
+					}
+				}
+			}
+			return true
+		})
+		if h.modseq <= modseq {
+			slices.Sort(out)
+			return slices.Compact(out), nil
+		}
+		if seq = h.prevSeq; seq == 0 {
+			break
+		}
+	}
+	out = out[:0]
+	if v.hdr.uidNext > 1 {
+		gaps(1, v.hdr.uidNext-1)
+	}
+	return out, nil
+}
