@@ -27,9 +27,10 @@ type threads struct {
 	fileOf []uint32 // number in the file of each id; nil: the same
 	next   uint32   // next number in the file
 	size   int64    // of the file; 0: to be written as a whole
-	dead   int      // records of expunged messages in the file
-	inFile int      // records of messages that are there
-	gen    uint64   // mailbox.gen of the rows
+	fileID uint32
+	dead   int    // records of expunged messages in the file
+	inFile int    // records of messages that are there
+	gen    uint64 // mailbox.gen of the rows
 }
 
 const (
