@@ -61,7 +61,8 @@ func hasPrefixFold(s, prefix string) bool {
 
 var (
 	listFields  = [...]string{"References", "Precedence", "Priority", "Newsgroups", "Followup-To", "Content-Type", "Content-Transfer-Encoding"}
-	neverFields = [...]string{"Received", "Return-Path"}
+	neverFields = [...]string{"Received", "Return-Path", "Delivery-Date", "Envelope-To", "MIME-Version", "DKIM-Signature", "DomainKey-Signature"}
+	xFields     = [...]string{"X-Mailer", "X-Trace", "X-Priority", "X-MSMail-Priority", "X-Ref"}
 )
 
 // cachedField reports whether a field that is not of the envelope is cached.
@@ -70,22 +71,21 @@ func cachedField(name string, flavour uint32) bool {
 		if hasPrefixFold(name, "List-") {
 			return true
 		}
-		for _, f := range listFields {
-			if equalFold(name, f) {
-				return true
-			}
-		}
-		return false
+		return among(name, listFields[:])
 	}
 	if hasPrefixFold(name, "X-") {
-		return false
+		return among(name, xFields[:])
 	}
-	for _, f := range neverFields {
+	return !among(name, neverFields[:])
+}
+
+func among(name string, list []string) bool {
+	for _, f := range list {
 		if equalFold(name, f) {
-			return false
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // eachField calls fn with the name and the raw value of each field of a

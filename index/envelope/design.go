@@ -32,8 +32,8 @@ func (design) Integrity() index.Integrity { return index.DetectsDamage }
 var (
 	extraRead = index.Extra{Name: "read", Values: []string{"message", "header"},
 		Help: "what is read of a new message: all of it, for its digest, lines and size, or the header where the name tells the size"}
-	extraHeaders = index.Extra{Name: "headers", Values: []string{"most", "list"},
-		Help: "header fields cached beside the envelope: all but Received, Return-Path and X-..., or those of lists and threads"}
+	extraHeaders = index.Extra{Name: "headers", Values: []string{"list", "most"},
+		Help: "header fields cached beside the envelope: those of lists and threads, or all but traces, signatures and X-..."}
 	extraRepack = index.Extra{Name: "repack", Values: []string{"30pct", "10pct", "60pct", "never"},
 		Help: "share of dead bytes in the cache above which a Sync compacts"}
 )
