@@ -18,6 +18,10 @@ type Extra struct {
 	Name   string   // lower case, as in Options.Extra
 	Values []string // what is worth trying, the default first
 	Help   string   // what it does, in one line
+
+	// Trigger: it says when the design compacts by itself. BenchmarkCompact
+	// shows what each value costs in bytes written and in space.
+	Trigger bool
 }
 
 // Value is the option's value in o, its default when o has none.

@@ -32,6 +32,9 @@ func (f fake) Open(cfg index.Config) (index.Mailbox, error) {
 	return f.bend(fakeBox{mb}), nil
 }
 
+// Axes let a fake be compacted.
+func (fake) Axes() index.Axes { return index.Axes{Compacts: true} }
+
 type fakeBox struct{ index.Mailbox }
 
 func fakes() []index.Design {
@@ -234,7 +237,7 @@ type optioned struct{ index.Design }
 func (optioned) Name() string { return "optioned" }
 
 func (optioned) Axes() index.Axes {
-	return index.Axes{Compacts: true, Extra: []index.Extra{{Name: "mode", Values: []string{"plain", "1,2", "wrong"}, Help: "a test's"}}}
+	return index.Axes{Compacts: true, Extra: []index.Extra{{Name: "mode", Values: []string{"plain", "1,2", "wrong"}, Help: "a test's", Trigger: true}}}
 }
 
 func (d optioned) Open(cfg index.Config) (index.Mailbox, error) {

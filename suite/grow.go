@@ -52,7 +52,7 @@ func growRows(ds []index.Design) []Row {
 				add("compact", compact(d, 30, "random"), indexWarm)
 			}
 			if ax.Fetches {
-				add("fetch", fetchAll(d), indexWarm)
+				add("fetch", fetch(d, reading{op: "all", pass: "again", fields: envelopeFirst(ax.Fields)[0], index: indexWarm}), indexWarm)
 			}
 		}
 	}

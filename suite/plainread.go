@@ -82,6 +82,31 @@ func (p *plainReader) values(uid uint32, fields []string) ([][]byte, error) {
 	return values, nil
 }
 
+// plainField is the value of the first field of that name, the obvious way:
+// lines, then those that go on, then line ends and outer white space away.
+// nil: there is none.
+func plainField(header []byte, name string) []byte {
+	lines := strings.SplitAfter(string(header), "\n")
+	for i, line := range lines {
+		if strings.TrimRight(line, "\r\n") == "" {
+			return nil
+		}
+		head, value, ok := strings.Cut(line, ":")
+		if !ok || !strings.EqualFold(strings.TrimRight(head, " \t"), name) {
+			continue
+		}
+		for _, more := range lines[i+1:] {
+			if more == "" || more[0] != ' ' && more[0] != '\t' {
+				break
+			}
+			value += more
+		}
+		value = strings.ReplaceAll(strings.ReplaceAll(value, "\r\n", ""), "\n", "")
+		return append([]byte{}, strings.Trim(value, " \t\r")...) // nil would say: no such field
+	}
+	return nil
+}
+
 // headerLines is msg up to its first empty line.
 func headerLines(msg []byte) []byte {
 	for at := 0; at < len(msg); {

@@ -125,6 +125,7 @@ func mailboxRows(d index.Design, pair temp.State) []Row {
 		for _, dead := range []int{0, 10, 30, 60} {
 			add("Compact", dead == 30, compact(d, dead, "random"), "dead", strconv.Itoa(dead)+"pct", "mails", "warm", "index", indexWarm)
 		}
+		rows = append(rows, sweepRows(d, ax)...)
 		for _, shape := range deadShapes[1:] {
 			add("Compact", false, compact(d, 30, shape), "shape", shape, "dead", "30pct", "mails", "warm", "index", indexWarm)
 		}

@@ -24,10 +24,12 @@ func TestWrongAnswer_failsTheRow(t *testing.T) {
 		{"lost", "Grow/.*/op=thread-again/.*/.*/msgs=1k", "wrong answer"},
 		{"status", "Grow/.*/op=select-first/.*/.*/msgs=1k", "1001 messages"},
 		{"tie", "Grow/.*/op=sort-subject/.*/.*/msgs=1k", "wrong answer"},
-		{"fetch", "Grow/.*/op=fetch/.*/.*/msgs=1k", "FETCH ENVELOPE: wrong answer"},
+		{"fetch", "Grow/.*/op=fetch/.*/.*/msgs=1k", "FETCH all: wrong answer"},
 		{"status", "Many/.*/op=status/shape=200boxes/.*/index=warm", "want {UIDValidity:1"},
 		{"changes", "Many/.*/op=change/shape=200boxes/.*/index=warm", "and one message was delivered"},
 		{"keys", "Many/.*/op=change/shape=200boxes/.*/index=warm", "UID 9 is"},
+		{"lost", "Compact/.*/op=sweep/shape=random/option=defaults", "THREAD after the last round: wrong answer"},
+		{"status", "Compact/.*/op=sweep/shape=oldest/option=defaults", "round 1: "},
 		{"error", "ThreadFirst/.*/mails=warm", "first line"},
 	} {
 		t.Run(c.design+" "+c.rows, func(t *testing.T) {
