@@ -188,12 +188,11 @@ func wantDigest(what, got, want string) error {
 // openDesign opens design d on src with its index in dir. An existing
 // dovecot-uidlist is left alone: the truth numbers messages by their names.
 func openDesign(d index.Design, src index.Source, dir string, o index.Options) (index.Mailbox, error) {
-	return openDesignOn(d, src, dir, o, nil)
+	return openWatched(d, openConfig(src, dir, o))
 }
 
-// openDesignOn is openDesign on a file layer that watches.
-func openDesignOn(d index.Design, src index.Source, dir string, o index.Options, fsy index.FS) (index.Mailbox, error) {
+func openConfig(src index.Source, dir string, o index.Options) index.Config {
 	o.UIDList = "none"
 	o.UIDValidity = 1
-	return openWatched(d, index.Config{Dir: dir, Source: src, Options: o, FS: fsy})
+	return index.Config{Dir: dir, Source: src, Options: o}
 }

@@ -187,7 +187,9 @@ func sweep(d index.Design, shape string) func(*Runner, *fixture) (*job, error) {
 func (s *spending) session(d index.Design, src index.Source, dir string, n int, line []byte) ([]byte, error) {
 	before, ioErr := temp.ProcessIO()
 	counter := fsys.Counting(fsys.OS)
-	mb, err := openDesignOn(d, src, dir, index.Options{}, counter)
+	cfg := openConfig(src, dir, index.Options{})
+	cfg.FS = counter
+	mb, err := d.Open(cfg)
 	if err != nil {
 		return line, err
 	}

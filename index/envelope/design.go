@@ -35,7 +35,7 @@ var (
 	extraHeaders = index.Extra{Name: "headers", Values: []string{"list", "most"},
 		Help: "header fields cached beside the envelope: those of lists and threads, or all but traces, signatures and X-..."}
 	extraRepack = index.Extra{Name: "repack", Values: []string{"30pct", "10pct", "60pct", "never"},
-		Help: "share of dead bytes in the cache above which a Sync compacts"}
+		Help: "share of dead bytes in the cache above which a Sync compacts", Trigger: true}
 )
 
 // Axes are what the benchmarks sweep.

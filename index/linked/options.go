@@ -30,9 +30,9 @@ type options struct {
 
 var extras = []index.Extra{
 	{Name: "fsync", Values: []string{fsyncOptimized, fsyncAlways, fsyncNever}, Help: "when to wait for the disk: for what mail cannot tell again, for everything, never (mail_fsync)"},
-	{Name: "purge-deleted-pct", Values: []string{"20", "5", "50", "1000"}, Help: "purge the cache when this share of its messages is expunged (mail_cache_purge_delete_percentage)"},
-	{Name: "purge-continued-pct", Values: []string{"200", "20", "1000"}, Help: "purge when there are so many continued records per 100 messages (mail_cache_purge_continued_percentage)"},
-	{Name: "purge-min-size", Values: []string{"32768", "1048576"}, Help: "never purge a smaller cache file, bytes (mail_cache_purge_min_size)"},
+	{Name: "purge-deleted-pct", Values: []string{"20", "5", "50", "1000"}, Help: "purge the cache when this share of its messages is expunged (mail_cache_purge_delete_percentage)", Trigger: true},
+	{Name: "purge-continued-pct", Values: []string{"200", "20", "1000"}, Help: "purge when there are so many continued records per 100 messages (mail_cache_purge_continued_percentage)", Trigger: true},
+	{Name: "purge-min-size", Values: []string{"32768", "1048576"}, Help: "never purge a smaller cache file, bytes (mail_cache_purge_min_size)", Trigger: true},
 	{Name: "purge-header-continue", Values: []string{"4"}, Help: "purge when the registry continues so often (mail_cache_purge_header_continue_count)"},
 	{Name: "unaccessed-field-drop", Values: []string{"2592000"}, Help: "seconds after which an unused field is cached for less (mail_cache_unaccessed_field_drop)"},
 	{Name: "cache-max-size", Values: []string{"1073741824"}, Help: "a larger cache file starts anew, empty, bytes (mail_cache_max_size)"},
