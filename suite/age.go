@@ -54,12 +54,6 @@ func (r *Runner) age(d index.Design, o index.Options, m *live, p *past) error {
 	next := n - come
 	part := func(total, k int) int { return total*(k+1)/grownSyncs - total*k/grownSyncs }
 	for k := range grownSyncs {
-		for range part(come, k) {
-			if err := h.deliver(next); err != nil {
-				return err
-			}
-			next++
-		}
 		for _, i := range h.draw(part(events-come-leave, k)) {
 			if err := h.flag(i); err != nil {
 				return err
@@ -69,6 +63,13 @@ func (r *Runner) age(d index.Design, o index.Options, m *live, p *past) error {
 			if err := h.expunge(i); err != nil {
 				return err
 			}
+		}
+		// Last: what comes and goes between two looks never has a UID.
+		for range part(come, k) {
+			if err := h.deliver(next); err != nil {
+				return err
+			}
+			next++
 		}
 		if err := r.visit(d, src, p.dir, o, h, grownQuery(d, k)); err != nil {
 			return err

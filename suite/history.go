@@ -80,14 +80,16 @@ func baseName(rel string) string {
 // sync lets the index see what happened. A message is taken for expunged only
 // when nothing else can have hidden it, so it may take a second look.
 func (h *history) sync(mb index.Mailbox) error {
-	for range 10 {
+	for try := range 10 {
+		if try > 1 {
+			time.Sleep(60 * time.Millisecond)
+		}
 		if _, err := mb.Sync(); err != nil {
 			return err
 		}
 		if mb.Status().Messages == len(h.there) {
 			return nil
 		}
-		time.Sleep(60 * time.Millisecond)
 	}
 	return fmt.Errorf("after ten looks the index has %d messages, want %d", mb.Status().Messages, len(h.there))
 }
