@@ -55,18 +55,3 @@ func (r *Runner) HeaderScan(b *testing.B) { r.bench(b, "HeaderScan") }
 
 // Floor: what the kernel and memory allow.
 func (r *Runner) Floor(b *testing.B) { r.bench(b, "Floor") }
-
-// Run runs every benchmark of cfg as a sub-benchmark of b. Skipped rows are
-// listed behind the last one.
-func Run(b *testing.B, cfg Config) {
-	r := New(cfg)
-	if err := r.check(); err != nil {
-		b.Fatal(err)
-	}
-	defer r.skips()
-	defer r.notes()
-	defer r.cleanup()
-	for _, name := range benchmarks {
-		b.Run("bench="+name, func(b *testing.B) { r.bench(b, name) })
-	}
-}
