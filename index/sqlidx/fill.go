@@ -2,11 +2,7 @@ package sqlidx
 
 import (
 	"database/sql/driver"
-	"errors"
-	"fmt"
-	"io/fs"
 	"slices"
-	"sync/atomic"
 
 	"mailbench/index"
 	"mailbench/internal/rfc5322"
@@ -23,7 +19,7 @@ const (
 type item struct {
 	uid            uint32
 	want           rfc5322.Mask
-	gone, later    bool
+	gone           bool
 	values         [rfc5322.NumFields]value
 	refs           [][]byte
 	internal, size int64
@@ -226,57 +222,30 @@ func (m *mailbox) readEarly(t *index.Table, d *index.Delta) (*batch, error) {
 // readBatch reads headers of rows, as many from the first on as batchBytes allows.
 func (m *mailbox) readBatch(t *index.Table, h *have, set rfc5322.Mask, rows []int) (*batch, error) {
 	b := &batch{items: make([]item, len(rows)), set: set}
-	src := m.cfg.Source
-	entries, found := make([]index.Entry, len(rows)), make([]*index.Entry, len(rows))
 	for i, row := range rows {
-		it := &b.items[i]
-		it.uid = t.UIDs()[row]
-		it.want, it.vsize = h.lacks(it.uid, set), -1
-		found[i], _ = m.track.EntryInto(row, &entries[i], nil)
+		b.items[i].uid = t.UIDs()[row]
+		b.items[i].want = h.lacks(b.items[i].uid, set)
 	}
+	src := m.cfg.Source
 	var readers [index.MaxReaders]reader
-	var held, opened atomic.Int64
-	errs := make([]error, len(rows))
-	index.ReadEach(len(rows), m.cfg.Options.Workers, func(i int, buf []byte) ([]byte, error) {
-		switch {
-		case found[i] == nil:
-			return nil, fs.ErrNotExist
-		case i > 0 && held.Load() > batchBytes:
-			b.items[i].later = true
-			return buf, nil
+	done, gone, err := m.track.ReadRows(src, rows, m.cfg.Options.Workers, batchBytes, src.ReadHeader, func(worker, i int, e *index.Entry, header []byte) (kept int, err error) {
+		it, r := &b.items[i], &readers[worker]
+		r.compat = m.compat()
+		before := len(r.arena)
+		r.read(header, it)
+		it.internal, it.size, it.vsize = e.MTime, e.Size, e.VSize
+		if !e.MTimeOK || e.Size < 0 {
+			it.size, it.internal, err = src.Stat(e)
 		}
-		return src.ReadHeader(found[i], buf)
-	}, func(worker, i int, header []byte, err error) {
-		it := &b.items[i]
-		if it.later {
-			return
-		}
-		e := found[i]
-		if err == nil {
-			opened.Add(1)
-			r := &readers[worker]
-			r.compat = m.compat()
-			before := len(r.arena)
-			r.read(header, it)
-			held.Add(int64(len(r.arena) - before))
-			it.internal, it.size, it.vsize = e.MTime, e.Size, e.VSize
-			if !e.MTimeOK || e.Size < 0 {
-				it.size, it.internal, err = src.Stat(e)
-			}
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			it.gone, err = true, nil
-		}
-		errs[i] = err
+		return len(r.arena) - before, err
 	})
-	m.opened += opened.Load()
-	for i, err := range errs {
-		if b.items[i].later {
-			b.items = b.items[:i]
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: uid %d: %w", src.Path(), b.items[i].uid, err)
+	if err != nil {
+		return nil, err
+	}
+	b.items = b.items[:done]
+	for i := range b.items {
+		if b.items[i].gone = gone[i]; !gone[i] {
+			m.opened++
 		}
 	}
 	return b, nil

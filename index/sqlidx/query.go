@@ -241,26 +241,38 @@ func (m *mailbox) fillSizes() error {
 	if err := m.track.Naming(m.cfg.Source); err != nil {
 		return err
 	}
-	for at := 0; at < len(uids); at += batchMessages {
-		part := uids[at:min(at+batchMessages, len(uids))]
-		entries, found := make([]index.Entry, len(part)), make([]*index.Entry, len(part))
-		for i, uid := range part {
-			if row, ok := t.Row(uid); ok {
-				found[i], _ = m.track.EntryInto(row, &entries[i], nil)
-			}
+	var rows []int
+	for _, uid := range uids {
+		if row, ok := t.Row(uid); ok {
+			rows = append(rows, row)
 		}
-		r := index.Rows{Source: m.cfg.Source, N: len(part), Entry: func(i int) *index.Entry { return found[i] }, Workers: m.cfg.Options.Workers}
-		sizes, err := r.Sizes()
+	}
+	for len(rows) > 0 {
+		part := rows[:min(batchMessages, len(rows))]
+		sizes := make([]int64, len(part))
+		src := m.cfg.Source
+		n, gone, err := m.track.ReadRows(src, part, m.cfg.Options.Workers, batchBytes, func(e *index.Entry, buf []byte) ([]byte, error) {
+			if e.VSize >= 0 {
+				return buf, nil
+			}
+			return src.ReadMessage(e, buf)
+		}, func(_, i int, e *index.Entry, b []byte) (int, error) {
+			if sizes[i] = e.VSize; e.VSize < 0 {
+				sizes[i] = index.CRLFSize(b)
+			}
+			return 0, nil
+		})
 		if err != nil {
 			return err
 		}
-		m.opened += int64(len(part))
+		rows = rows[n:]
 		err = m.db.inside(true, func() error {
-			for i, n := range sizes {
-				if n == 0 { // it has gone
+			for i := range n {
+				if gone[i] {
 					continue
 				}
-				if _, _, err := m.db.exec("UPDATE physmessage SET rfcsize = ? WHERE id = ?", n, part[i]); err != nil {
+				m.opened++
+				if _, _, err := m.db.exec("UPDATE physmessage SET rfcsize = ? WHERE id = ?", sizes[i], t.UIDs()[part[i]]); err != nil {
 					return err
 				}
 			}
