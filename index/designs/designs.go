@@ -5,12 +5,18 @@ package designs
 import (
 	"mailbench/index"
 	"mailbench/index/column"
+	"mailbench/index/envelope"
+	"mailbench/index/linked"
 	"mailbench/index/scan"
+	"mailbench/index/sqlidx"
 )
 
 // All is the list, the reference design last.
 var All = index.Registry{
 	column.Design,
+	linked.Design,
+	envelope.Design,
+	sqlidx.Design,
 	scan.Design,
 }
 
