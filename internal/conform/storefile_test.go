@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -228,9 +227,24 @@ func answersOf(t *testing.T, box index.Mailbox) (a answers, err error) {
 	return answers{len(key), out.String()}, nil
 }
 
-// fileOf is the path of the file that a scenario means.
+// fileOf is the path of the file that a scenario means: PREFIX.name, or the
+// newest of PREFIX.name.NUMBER where a design numbers its files.
 func (s *store) fileOf(name string) string {
-	return filepath.Join(s.dir, "mailbench."+name)
+	s.t.Helper()
+	files, err := os.ReadDir(s.dir)
+	s.must(err)
+	found := ""
+	for _, f := range files {
+		_, rest, _ := strings.Cut(f.Name(), ".")
+		number, numbered := strings.CutPrefix(rest, name+".")
+		if _, err := strconv.ParseUint(number, 10, 64); rest == name || numbered && err == nil {
+			found = f.Name()
+		}
+	}
+	if found == "" {
+		s.t.Fatalf("design %s has no file for the role %q", s.design.Name(), name)
+	}
+	return filepath.Join(s.dir, found)
 }
 
 // damage changes a file of the index behind its back.
@@ -239,9 +253,6 @@ func (s *store) damage(st step, vars map[string]string) {
 	s.close()
 	path := s.fileOf(st.File)
 	b, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		s.t.Fatalf("design %s has no file %s", s.design.Name(), filepath.Base(path))
-	}
 	s.must(err)
 	at := func(v any) int64 { return min(max(0, int64(len(b))-1), s.bytesOf(v, vars, int64(len(b)))) }
 	switch st.Do {
@@ -261,7 +272,7 @@ func (s *store) damage(st step, vars map[string]string) {
 		copy(b[at(st.Offset):], s.payload(st, vars))
 		s.must(os.WriteFile(path, b, 0o600))
 	case "replace":
-		s.replace(path, text(st.With, vars))
+		s.replace(st.File, path, text(st.With, vars))
 	}
 }
 
@@ -280,7 +291,7 @@ func (s *store) payload(st step, vars map[string]string) []byte {
 	return []byte(strings.Repeat("garbage ", int(n)/8+1))[:n]
 }
 
-func (s *store) replace(path, with string) {
+func (s *store) replace(name, path, with string) {
 	s.t.Helper()
 	switch with {
 	case "delete":
@@ -292,7 +303,7 @@ func (s *store) replace(path, with string) {
 		other.appendMessages(9)
 		other.sync(step{})
 		other.close()
-		b, err := os.ReadFile(other.fileOf(strings.TrimPrefix(filepath.Base(path), "mailbench.")))
+		b, err := os.ReadFile(other.fileOf(name))
 		s.must(err)
 		s.must(os.WriteFile(path, b, 0o600))
 	default:
@@ -320,7 +331,13 @@ func (s *store) deleteMailbox() {
 	s.t.Helper()
 	s.close()
 	s.must(os.Remove(s.mbox))
-	s.must(index.Remove(fsys.OS, s.dir))
+	files, err := os.ReadDir(s.dir)
+	s.must(err)
+	for _, f := range files {
+		if f.Name() != index.ValidityFile { // what a mailbox that was deleted leaves behind
+			s.must(os.Remove(filepath.Join(s.dir, f.Name())))
+		}
+	}
 }
 
 func (s *store) appendMessages(n int) {
