@@ -20,6 +20,7 @@ type disk struct {
 	ino    uint64 // of the log file
 	end    int64  // whole transactions of the log end here; all of them are in the view
 	size   int64  // of the log file: behind end something may be torn
+	short  bool   // the index file knows more of the log than there is: it needs a new one
 	old    bool   // a rotation was interrupted: the log still has its old name
 	tail   []byte // transactions behind the index file's, until rows are loaded
 	lag    int64  // bytes of the log that had to be read
@@ -83,6 +84,10 @@ func (m *mailbox) loadFiles() error {
 	switch {
 	case found && d.hdr.indexID == d.log.indexID && d.hdr.logSeq == d.log.seq && d.hdr.logHead >= logHeader && d.hdr.logHead <= uint64(size):
 		from = int64(d.hdr.logHead)
+	case found && d.hdr.indexID == d.log.indexID && d.hdr.logSeq == d.log.seq && d.hdr.logHead > uint64(size):
+		// The end of the log did not reach the disk; the index file, written
+		// later and synced, has it.
+		d.short, from = true, size
 	case found && d.hdr.indexID == d.log.indexID && d.log.prevSeq != 0 && d.hdr.logSeq == d.log.prevSeq && d.hdr.logHead == uint64(d.log.prevOffset):
 	case d.log.prevSeq == 0 && (!found || d.hdr.indexID != d.log.indexID):
 		// The log has everything since the index was new.
@@ -115,7 +120,9 @@ func (m *mailbox) loadFiles() error {
 		err = d.apply(d.tail)
 	}
 	if err == nil {
-		d.hdr.logHead = uint64(d.end)
+		if !d.short {
+			d.hdr.logHead = uint64(d.end)
+		}
 		if d.ok = d.hdr.uidValidity != 0; !d.ok {
 			err = corrupt(logFile, "no uidvalidity")
 		}
@@ -348,6 +355,11 @@ func (m *mailbox) maintain() error {
 			return err
 		}
 		d.old = false
+	}
+	if d.ok && d.short {
+		d.short = false
+		return m.newLog(logHead{indexID: d.hdr.indexID, seq: d.log.seq + 1, prevSeq: d.log.seq, prevOffset: uint32(d.hdr.logHead),
+			created: uint32(m.cfg.Now().Unix()), modseq: d.hdr.modseq}, nil)
 	}
 	if !d.ok || d.lag <= m.opt.rewriteMin {
 		return nil

@@ -15,7 +15,7 @@ func (m *mailbox) extend(write func() error) error {
 		return err
 	}
 	defer unlock()
-	if !m.current() || m.disk.old {
+	if !m.current() || m.disk.old || m.disk.short {
 		return nil
 	}
 	return write()
@@ -343,7 +343,7 @@ func (m *mailbox) Compact() error {
 		return err
 	}
 	defer unlock()
-	if m.disk.old || !m.current() {
+	if m.disk.old || m.disk.short || !m.current() {
 		if _, err := m.refresh(); err != nil || !m.disk.ok {
 			return err
 		}
