@@ -23,14 +23,14 @@ type Rows struct {
 var errGone = fs.ErrNotExist
 
 // firstError keeps the first error of several goroutines; a message that has
-// gone is none.
+// gone, or that may not be read, is none: it is an empty row.
 type firstError struct {
 	mu  sync.Mutex
 	err error
 }
 
 func (f *firstError) put(err error) {
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
+	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return
 	}
 	f.mu.Lock()
@@ -40,8 +40,8 @@ func (f *firstError) put(err error) {
 	f.mu.Unlock()
 }
 
-// Columns reads every header and extracts want. Messages that have gone are
-// empty rows (Columns.Failed); any other error is returned. INTERNALDATE is
+// Columns reads every header and extracts want. Messages that have gone or
+// may not be read are empty rows (Columns.Failed); any other error is returned. INTERNALDATE is
 // asked for only where the Date cannot be used (RFC 5256 section 2.2).
 func (r *Rows) Columns(want Want, compat Compat) (*Columns, error) {
 	b := NewBuilder(r.N, want, compat)
@@ -107,7 +107,8 @@ func (r *Rows) InternalDates() ([]int64, error) {
 }
 
 // Sizes returns each row's RFC822.SIZE: from the listing where it tells (W=),
-// else by reading the message and counting.
+// else by reading the message and counting. A message that has gone
+// or may not be read has size 0.
 func (r *Rows) Sizes() ([]int64, error) {
 	out := make([]int64, r.N)
 	var first firstError

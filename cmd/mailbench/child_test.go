@@ -12,7 +12,31 @@ import (
 // several processes of it at once.
 const asCommand = "MAILBENCH_TEST_AS_COMMAND"
 
+// asPlain makes it be a process that file modes hold for, even as root.
+const asPlain = "MAILBENCH_TEST_AS_PLAIN"
+
+// plainChild is child without the rights of root to read what it may not.
+func plainChild(t testing.TB, args ...string) result {
+	t.Setenv(asPlain, "1")
+	defer os.Unsetenv(asPlain)
+	return child(t, args...)
+}
+
+// forbid takes the right to read a file away from everybody.
+func forbid(t testing.TB, path string) {
+	t.Helper()
+	if err := os.Chmod(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	if plainChild(t, "corpus", "info", path).code == 0 {
+		t.Skip("file modes do not hold here")
+	}
+}
+
 func TestMain(m *testing.M) {
+	if os.Getenv(asPlain) != "" {
+		becomePlain()
+	}
 	if os.Getenv(asCommand) != "" {
 		os.Exit(run(os.Args, os.Stdout, os.Stderr))
 	}

@@ -78,7 +78,7 @@ func TestPlan(t *testing.T) {
 	if !strings.Contains(got, "20000 messages") || strings.Count(got, "\nBenchmark") < 40 || !strings.Contains(got, " rows, ") {
 		t.Errorf("default plan:\n%s", got)
 	}
-	all := must(t, "plan", "-rows", "all", "-designs", "column", "-corpus", "synthetic:367918", "-samples", "1")
+	all := must(t, "plan", "-rows", "all", "-designs", "column", "-corpus", "synthetic:367918", "-samples", "1", "-loop-image", "false")
 	if !strings.Contains(all, "/design=column/") || strings.Contains(all, "/design=scan/") || !strings.Contains(all, "skipped: cold needs -drop-caches") {
 		t.Errorf("plan of all rows:\n%s", all)
 	}

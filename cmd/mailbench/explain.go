@@ -13,6 +13,7 @@ import (
 
 	"mailbench/index"
 	"mailbench/internal/explain"
+	"mailbench/thread"
 )
 
 func explainCommand() *cli.Command {
@@ -21,7 +22,9 @@ func explainCommand() *cli.Command {
 		Usage:     "say why a message is threaded and sorted where it is: one JSON object per message",
 		ArgsUsage: "PATH [UID...]",
 		Description: "Example: mailbench explain -header Received -header List-Id ~/Mail/lkml 17 42\n" +
-			"A header that is absent is null; one that is not UTF-8 is {\"b64\": ...}.",
+			"parent_uid and root_uid are the message's place in THREAD REFERENCES (null below a message that is\n" +
+			"not there), by is why: references, in-reply-to, subject, none (top of its thread).\n" +
+			"A header that is absent is null; one that is not UTF-8 is {\"b64\": ...}, as is such a key.",
 		Flags: mailboxFlags(&cli.StringSliceFlag{Name: "header", Usage: "add the field `NAME` (may be repeated)"}),
 		Action: func(c *cli.Context) error {
 			if !c.Args().Present() {
@@ -39,7 +42,7 @@ func explainCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return onMailbox(c, c.Args().First(), false, func(m *mailbox) error {
+			return onMailbox(c, c.Args().First(), forNow, func(m *mailbox) error {
 				return explainAll(c, m, want, explain.Options{Headers: c.StringSlice("header"), Compat: o.Compat})
 			})
 		},
@@ -64,12 +67,16 @@ func explainAll(c *cli.Context, m *mailbox, want map[uint32]bool, o explain.Opti
 			return err
 		}
 	}
+	places, err := placesIn(m, entries, want, o.Compat)
+	if err != nil {
+		return err
+	}
 	w := bufio.NewWriter(c.App.Writer)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false) // addresses stay readable
 	all := len(want) == 0
 	var bad, unread error
-	err := m.mb.Messages(func(msg index.Message) bool {
+	err = m.mb.Messages(func(msg index.Message) bool {
 		e := entries[msg.Key]
 		if !all && !want[msg.UID] || e == nil { // nil: expunged since the sync
 			return true
@@ -83,6 +90,7 @@ func explainAll(c *cli.Context, m *mailbox, want map[uint32]bool, o explain.Opti
 			}
 			return true
 		}
+		x.Put(places[msg.UID])
 		bad = enc.Encode(x)
 		return bad == nil
 	})
@@ -93,6 +101,28 @@ func explainAll(c *cli.Context, m *mailbox, want map[uint32]bool, o explain.Opti
 		return fmt.Errorf("explain: %s has no UID %d", m.src.Path(), uid)
 	}
 	return nil
+}
+
+// placesIn asks for THREAD REFERENCES and says where it has put the wanted
+// messages, all of them when none is named.
+func placesIn(m *mailbox, entries map[string]*index.Entry, want map[uint32]bool, compat index.Compat) (map[uint32]explain.Place, error) {
+	byUID := make(map[uint32]*index.Entry, len(entries))
+	if err := m.mb.Messages(func(msg index.Message) bool {
+		if e := entries[msg.Key]; e != nil {
+			byUID[msg.UID] = e
+		}
+		return true
+	}); err != nil {
+		return nil, err
+	}
+	ans, err := m.mb.Thread(thread.References, index.Search{})
+	if err != nil {
+		return nil, err
+	}
+	if len(want) == 0 {
+		want = nil
+	}
+	return explain.Places(m.src, ans, want, func(uid uint32) *index.Entry { return byUID[uid] }, compat)
 }
 
 // keywordNames gives the names of the keyword letters in bits, the letter

@@ -39,6 +39,7 @@ type mailbox struct {
 	dir    string
 	temp   *tempdir.Dir // of dir, when that goes with the mailbox; nil: dir stays
 	unlock func()       // nil: dir is nobody else's
+	named  bool         // dir is the user's -index-dir
 }
 
 // onlyPath returns the command's one argument.
@@ -71,8 +72,17 @@ func openSource(c *cli.Context, path string) (index.Source, error) {
 	return source.Open(path, o)
 }
 
+// A place is where a command has its index.
+type place uint8
+
+const (
+	forNow  place = iota // in -index-dir, else in a directory that goes again
+	forGood              // in -index-dir, else below the cache directory
+	asItIs               // the same, but it must be there, and nothing is made or changed
+)
+
 // openMailbox opens the mail at path and its index, not yet synced.
-func openMailbox(c *cli.Context, path string, keep bool) (*mailbox, error) {
+func openMailbox(c *cli.Context, path string, where place) (*mailbox, error) {
 	o, err := indexOptions(c)
 	if err != nil {
 		return nil, err
@@ -85,16 +95,28 @@ func openMailbox(c *cli.Context, path string, keep bool) (*mailbox, error) {
 	if m.src, err = openSource(c, path); err != nil {
 		return nil, err
 	}
-	if err := m.pickDir(c.String("index-dir"), path, d.Name(), keep); err != nil {
-		m.src.Close()
-		return nil, err
+	if err := m.pickDir(c.String("index-dir"), path, d.Name(), where); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	if where == asItIs {
+		ok, err := hasIndex(m.dir)
+		if err == nil && !ok {
+			err = fmt.Errorf("%s: no index of %s in %s (mailbench index build makes one)", c.Command.FullName(), path, m.dir)
+		}
+		if err != nil {
+			return nil, errors.Join(err, m.Close())
+		}
 	}
 	// One command at a time: what two of them found out about the mail would
 	// meet in the same files.
 	if m.temp == nil {
 		if m.unlock, err = fsys.LockDir(m.dir); err != nil {
-			m.src.Close()
-			return nil, err
+			return nil, errors.Join(err, m.Close())
+		}
+	}
+	if m.named {
+		if err := m.claim(); err != nil {
+			return nil, errors.Join(err, m.Close())
 		}
 	}
 	if m.mb, err = d.Open(index.Config{Dir: m.dir, Source: m.src, Options: o}); err != nil {
@@ -105,20 +127,23 @@ func openMailbox(c *cli.Context, path string, keep bool) (*mailbox, error) {
 
 // pickDir chooses where the index lies: as the user says, or for good below
 // the cache directory, or in a directory that goes again.
-func (m *mailbox) pickDir(flag, path, design string, keep bool) (err error) {
+func (m *mailbox) pickDir(flag, path, design string, where place) (err error) {
 	switch {
 	case flag != "":
 		if source.Inside(path, flag) {
 			return fmt.Errorf("-index-dir: %s lies inside the mail at %s, which is never written to", flag, path)
 		}
-		m.dir = flag
-	case keep:
+		m.dir, m.named = flag, true
+	case where != forNow:
 		abs, err := filepath.Abs(path)
 		if err != nil {
 			return err
 		}
-		m.dir, err = cacheDir("index", design, indexName(abs))
-		return err
+		base, err := cacheDir("index")
+		if err != nil {
+			return err
+		}
+		m.dir = filepath.Join(base, design, indexName(abs))
 	default:
 		base, err := cacheDir("tmp")
 		if err != nil {
@@ -128,6 +153,9 @@ func (m *mailbox) pickDir(flag, path, design string, keep bool) (err error) {
 			return err
 		}
 		m.dir = m.temp.Path
+		return nil
+	}
+	if where == asItIs {
 		return nil
 	}
 	return os.MkdirAll(m.dir, 0o755)
@@ -220,24 +248,41 @@ func (m *mailbox) Close() error {
 	return errors.Join(errs...)
 }
 
+// unread tells of messages that are there and cannot be read: they count as
+// empty ones, of size 0, in every answer.
+func (m *mailbox) unread(c *cli.Context) error {
+	u, ok := m.src.(interface{ Unreadable() ([]error, int) })
+	if !ok {
+		return nil
+	}
+	first, n := u.Unreadable()
+	if n == 0 {
+		return nil
+	}
+	for _, err := range first {
+		fmt.Fprintln(c.App.ErrWriter, "mailbench: warning:", err)
+	}
+	return fmt.Errorf("%s: messages that cannot be read: %d; they count as empty", m.src.Path(), n)
+}
+
 // withMailbox opens, syncs, runs fn and closes.
-func withMailbox(c *cli.Context, keep bool, fn func(*mailbox) error) error {
+func withMailbox(c *cli.Context, where place, fn func(*mailbox) error) error {
 	path, err := onlyPath(c)
 	if err != nil {
 		return err
 	}
-	return onMailbox(c, path, keep, fn)
+	return onMailbox(c, path, where, fn)
 }
 
 // onMailbox opens, syncs, runs fn and closes. fn asks the index before it
 // prints. An index that another process changes meanwhile is opened again, and
 // so is, once, one that was found damaged: it has been put aside then and is
 // built anew.
-func onMailbox(c *cli.Context, path string, keep bool, fn func(*mailbox) error) error {
+func onMailbox(c *cli.Context, path string, where place, fn func(*mailbox) error) error {
 	const patience = 10
 	damaged := false
 	for try := 1; ; try++ {
-		err := openedMailbox(c, path, keep, fn)
+		err := openedMailbox(c, path, where, fn)
 		switch {
 		case errors.Is(err, index.ErrStale) && try < patience:
 			time.Sleep(time.Duration(try) * 10 * time.Millisecond)
@@ -249,17 +294,23 @@ func onMailbox(c *cli.Context, path string, keep bool, fn func(*mailbox) error) 
 	}
 }
 
-func openedMailbox(c *cli.Context, path string, keep bool, fn func(*mailbox) error) error {
-	m, err := openMailbox(c, path, keep)
+func openedMailbox(c *cli.Context, path string, where place, fn func(*mailbox) error) error {
+	m, err := openMailbox(c, path, where)
 	if err != nil {
 		return err
 	}
-	if _, err = m.mb.Sync(); err == nil {
+	if _, err = m.mb.Sync(); err == nil && m.named {
+		err = m.sign()
+	}
+	if err == nil {
 		err = fn(m)
 	}
 	// What can be read of a damaged file is answered, and then the damage told.
 	if d, ok := m.src.(interface{ Damage() error }); ok && err == nil {
 		err = d.Damage()
+	}
+	if err == nil {
+		err = m.unread(c)
 	}
 	if cerr := m.Close(); err == nil {
 		err = cerr

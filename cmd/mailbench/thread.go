@@ -50,7 +50,7 @@ func printAnswer(c *cli.Context, ask func(*mailbox, index.Search) ([]byte, error
 	if err != nil {
 		return err
 	}
-	return withMailbox(c, false, func(m *mailbox) error {
+	return withMailbox(c, forNow, func(m *mailbox) error {
 		line, err := ask(m, s)
 		if err != nil {
 			return err

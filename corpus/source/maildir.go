@@ -19,11 +19,16 @@ type Maildir struct {
 	r    *maildir.Reader
 	shut bool // closed for good
 	p    *index.Phases
+
+	unread unread
 }
 
 func openMaildir(path string, o Options) (index.Source, error) {
-	if !isDir(o.FS, path, "cur") && !isDir(o.FS, path, "new") {
-		return nil, fmt.Errorf("source: open %s: no maildir (a directory with cur or new), mbox or message", path)
+	switch cur := isDir(o.FS, path, "cur"); {
+	case !cur && isDir(o.FS, path, "new"):
+		return nil, fmt.Errorf("source: open %s: a maildir has cur, this has new alone: make an empty one if its mail is all in new", path)
+	case !cur:
+		return nil, fmt.Errorf("source: open %s: no maildir (a directory with cur), mbox or message", path)
 	}
 	s := &Maildir{path: path, o: maildir.Options{Separator: o.Separator}, opt: o}
 	r, err := maildir.Open(path, s.o)
@@ -209,6 +214,7 @@ func (s *Maildir) ReadHeader(e *index.Entry, buf []byte) ([]byte, error) {
 	m := entryOf(e)
 	b, err := s.r.ReadHeader(&m, buf)
 	s.p.Mail(len(b))
+	s.unread.note(e, err)
 	return b, err
 }
 
@@ -218,6 +224,7 @@ func (s *Maildir) ReadMessage(e *index.Entry, buf []byte) ([]byte, error) {
 	m := entryOf(e)
 	b, err := s.r.ReadAll(&m, buf)
 	s.p.Mail(len(b))
+	s.unread.note(e, err)
 	return b, err
 }
 
@@ -227,6 +234,18 @@ func (s *Maildir) Stat(e *index.Entry) (size, mtimeSec int64, err error) {
 	m := entryOf(e)
 	size, ns, err := s.r.Stat(&m)
 	return size, floorSec(ns), err
+}
+
+// Sizes reads the file and returns its bytes as stored and with CRLF line
+// ends, holding a buffer of it at a time.
+func (s *Maildir) Sizes(e *index.Entry, buf []byte) (size, vsize int64, err error) {
+	m := entryOf(e)
+	if cap(buf) == 0 {
+		buf = make([]byte, 0, 256<<10)
+	}
+	size, vsize, err = s.r.Sizes(&m, buf)
+	s.unread.note(e, err)
+	return size, vsize, err
 }
 
 func floorSec(ns int64) int64 { return time.Unix(0, ns).Unix() }
@@ -241,6 +260,10 @@ func (s *Maildir) UIDList() (string, bool) {
 // Keywords names the bits of Entry.Keywords, letter 'a' for bit 0, as
 // dovecot-keywords has them.
 func (s *Maildir) Keywords() (map[byte]string, error) { return maildir.Keywords(s.path) }
+
+// Unreadable tells how many messages could not be read so far for another
+// reason than that they have gone, and the errors of the first ones, by name.
+func (s *Maildir) Unreadable() (first []error, n int) { return s.unread.list() }
 
 // Record makes later calls record what they are part of, see index.Recorder.
 func (s *Maildir) Record(p *index.Phases) { s.p = p }

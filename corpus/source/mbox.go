@@ -272,6 +272,16 @@ func (s *Mbox) same(r *row, got []byte) bool {
 	return h.hash == r.key.hash
 }
 
+// Sizes returns a message's bytes as stored and with CRLF line ends, unquoted,
+// as the listing has counted them. O(1).
+func (s *Mbox) Sizes(e *index.Entry, _ []byte) (size, vsize int64, err error) {
+	r, err := s.row(e)
+	if err != nil {
+		return 0, 0, err
+	}
+	return r.end - r.body, e.VSize, nil
+}
+
 // Stat returns the stored bytes and the time of the From_ line; without one
 // the file's modification time.
 func (s *Mbox) Stat(e *index.Entry) (size, mtimeSec int64, err error) {

@@ -70,6 +70,12 @@ func (s *Message) result(buf []byte, err error) ([]byte, error) {
 	return buf, nil
 }
 
+// Sizes returns the file's bytes as stored and with CRLF line ends, as the
+// listing has counted them. O(1).
+func (s *Message) Sizes(e *index.Entry, _ []byte) (size, vsize int64, err error) {
+	return int64(len(s.m.Data())), e.VSize, nil
+}
+
 // MessageOffset is 0: the file is the message.
 func (s *Message) MessageOffset(*index.Entry) int64 { return 0 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"mailbench/index"
@@ -69,5 +70,27 @@ func TestInside(t *testing.T) {
 		if got := Inside(filepath.Join(root, "link"), root+"/"+dir); got != want {
 			t.Errorf("through a link, %s: %v, want %v", dir, got, want)
 		}
+	}
+}
+
+// What has no cur is no maildir, whether or not it has new: opening, listing
+// and the documentation agree.
+func TestOpen_newAlone(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "new"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if src, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), "has new alone") {
+		t.Errorf("%v, %v", src, err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "cur"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	src, err := Open(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := src.Close(); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -144,7 +144,7 @@ func (r *reader) read(c *chunk, e *index.Entry) error {
 	c.n++
 	var head []byte
 	var err error
-	absent := false
+	absent, denied := false, false
 	if e == nil {
 		e, err = &nowhere, fs.ErrNotExist
 	}
@@ -167,6 +167,7 @@ func (r *reader) read(c *chunk, e *index.Entry) error {
 		if !gone(err) {
 			return err
 		}
+		denied = errors.Is(err, fs.ErrPermission) // and has an INTERNALDATE all the same
 		absent, head, size = true, nil, 0
 	}
 	if r.want.arrival {
@@ -189,7 +190,7 @@ func (r *reader) read(c *chunk, e *index.Entry) error {
 		date, ok := r.compat.SentDate(h.Raw(head, rfc5322.Date), 0)
 		if ok {
 			ctl |= ctlDateOK
-		} else if !absent {
+		} else if !absent || denied {
 			if !known {
 				if _, internal, err = r.src.Stat(e); err != nil {
 					if !gone(err) {

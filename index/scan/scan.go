@@ -23,6 +23,7 @@ package scan
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"iter"
@@ -159,7 +160,15 @@ func (m *mailbox) write(t *index.Table) error {
 	})
 }
 
-func (m *mailbox) Status() index.Status { return m.status }
+// Status before the first Sync of this handle counts the lines of the list.
+func (m *mailbox) Status() index.Status {
+	if !m.synced && m.status.Messages == 0 && m.status.UIDNext > 1 {
+		if b, err := readList(m.cfg.FS, m.path, 1<<40); err == nil {
+			m.status.Messages = max(0, bytes.Count(b, []byte{'\n'})-1)
+		}
+	}
+	return m.status
+}
 
 // ensure syncs if this mailbox never has been: nothing is kept between opens.
 func (m *mailbox) ensure() error {
@@ -310,7 +319,7 @@ func (m *mailbox) Stats() []index.FileStat {
 		if in, err := m.cfg.FS.Stat(filepath.Join(m.cfg.Dir, name)); err == nil {
 			st := index.FileStat{Name: name, Bytes: in.Size}
 			if name == File {
-				st.Rows = int64(m.status.Messages)
+				st.Rows = int64(m.Status().Messages)
 			}
 			out = append(out, st)
 		}

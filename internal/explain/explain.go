@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"io/fs"
+	"strings"
 	"unicode/utf8"
 
 	"mailbench/index"
@@ -16,7 +17,7 @@ import (
 // bytes, dates in seconds since 1970 UTC.
 type Message struct {
 	UID           uint32         `json:"uid"`
-	Key           string         `json:"key"`
+	Key           any            `json:"key"` // see field
 	Folder        string         `json:"folder"`
 	Flags         string         `json:"flags"` // sorted maildir letters of the IMAP flags: DFRST
 	Keywords      []string       `json:"keywords"`
@@ -39,19 +40,28 @@ type Message struct {
 	To            *string        `json:"to"`
 	Cc            *string        `json:"cc"`
 	Warnings      []string       `json:"warnings"`
+	ParentUID     *uint32        `json:"parent_uid"`        // in THREAD REFERENCES; null: none, or a message that is not there
+	RootUID       *uint32        `json:"root_uid"`          // the first message of the thread
+	By            string         `json:"by"`                // why it is below its parent: references, in-reply-to, subject, none
 	Headers       map[string]any `json:"headers,omitempty"` // see field
 }
 
 // field is a header field on request as JSON has it: null when absent, a
 // string, or an object with its bytes in base64 when they are not UTF-8.
 func field(raw []byte, present bool) any {
-	switch {
-	case !present:
+	if !present {
 		return nil
-	case utf8.Valid(raw):
-		return string(raw)
 	}
-	return map[string]string{"b64": base64.StdEncoding.EncodeToString(raw)}
+	return Text(string(raw))
+}
+
+// Text is s as JSON has it without losing a byte: a string, or an object
+// {"b64": ...} with its bytes in base64 when they are not UTF-8.
+func Text(s string) any {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return map[string]string{"b64": base64.StdEncoding.EncodeToString([]byte(s))}
 }
 
 // Options say what to add and whose reading of the RFC to follow.
@@ -72,15 +82,17 @@ var wanted = func() rfc5322.Mask {
 
 // Explain reads e from src. What the index says of it (UID, flags, keywords)
 // comes in m; names are the source's keyword names by letter. A message that
-// cannot be read gives an error; an odd one gives warnings.
+// cannot be read gives an error; an odd one gives warnings. Only the header is
+// held in memory, up to mostHeader bytes of it. The place in the threads is
+// left to Put.
 func Explain(src index.Source, e *index.Entry, m index.Message, keywords []string, o Options) (*Message, error) {
-	body, err := src.ReadMessage(e, nil)
+	head, size, vsize, err := read(src, e)
 	if err != nil {
 		return nil, err
 	}
 	x := &Message{
-		UID: m.UID, Key: m.Key, Folder: m.Folder, Flags: (m.Flags &^ index.FlagForwarded).String(),
-		Keywords: nonNil(keywords), Size: int64(len(body)), RFC822Size: CRLFSize(body), Warnings: []string{},
+		UID: m.UID, Key: Text(strings.Clone(m.Key)), Folder: m.Folder, Flags: (m.Flags &^ index.FlagForwarded).String(),
+		Keywords: nonNil(keywords), Size: size, RFC822Size: vsize, By: "none", Warnings: []string{},
 	}
 	if stored, internal, err := src.Stat(e); err == nil {
 		x.Size, x.InternalDate = stored, internal
@@ -106,9 +118,40 @@ func Explain(src index.Source, e *index.Entry, m index.Message, keywords []strin
 	if e.VSize >= 0 && e.VSize != x.RFC822Size {
 		x.Warnings = append(x.Warnings, "vsize-lies")
 	}
-	x.header(body, o)
+	if int64(len(head)) < size && !ends(head) {
+		x.Warnings = append(x.Warnings, "header-cut")
+	}
+	x.header(head, o)
 	return x, nil
 }
+
+// mostHeader is how much of a message is read in search of the end of a header
+// that is longer than a source gives.
+const mostHeader = 64 << 20
+
+// read reads the header of a message, and its size as stored and with CRLF
+// line ends without holding the message.
+func read(src index.Source, e *index.Entry) (head []byte, size, vsize int64, err error) {
+	sizer, ok := src.(interface {
+		Sizes(e *index.Entry, buf []byte) (size, vsize int64, err error)
+	})
+	if ok {
+		if size, vsize, err = sizer.Sizes(e, nil); err == nil {
+			head, err = src.ReadHeader(e, nil)
+		}
+	}
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	if !ok || int64(len(head)) < size && !ends(head) && size <= mostHeader {
+		body, err := src.ReadMessage(e, nil)
+		return body, int64(len(body)), CRLFSize(body), err
+	}
+	return head, size, vsize, nil
+}
+
+// ends reports whether b has the empty line that ends a header.
+func ends(b []byte) bool { return rfc5322.HeaderEnd(b, 0) >= 0 }
 
 // header fills in everything that the header says.
 func (x *Message) header(b []byte, o Options) {
