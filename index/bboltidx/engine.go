@@ -1,0 +1,195 @@
+package bboltidx
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"go.etcd.io/bbolt"
+	boltErrors "go.etcd.io/bbolt/errors"
+	"golang.org/x/sys/unix"
+
+	"mailbench/index"
+)
+
+// How long a lock that another handle holds is waited for, and how often it is
+// asked for.
+const (
+	lockPatience = 10 * time.Second
+	lockPause    = time.Millisecond
+)
+
+// errNone: there is no database.
+var errNone = errors.New("bboltidx: no database")
+
+// A store is the database opened for one operation. The engine locks the file
+// as long as it is open, so no handle stays open: others could not write.
+type store struct {
+	m        *mailbox
+	db       *bbolt.DB
+	file     *os.File
+	panicked bool // the engine's locks may be held for ever: its Close would wait for them
+}
+
+// open opens the database; buckets are those that a reader will use.
+func (m *mailbox) open(write bool, buckets ...[]byte) (*store, error) {
+	s := &store{m: m}
+	o := *m.engine
+	o.ReadOnly = !write
+	o.OpenFile = func(path string, _ int, _ os.FileMode) (*os.File, error) {
+		f, err := m.lockName(path, write)
+		if err == nil {
+			if err = m.verify(f, write, buckets); err != nil {
+				f.Close()
+			} else {
+				s.file = f
+			}
+		}
+		return s.file, err
+	}
+	err := s.guard(nil, func() (err error) {
+		s.db, err = bbolt.Open(m.path, 0o600, &o)
+		return err
+	})
+	switch {
+	case err == nil:
+		return s, nil
+	case s.panicked && s.file != nil:
+		s.file.Close() // with its lock; only the map stays
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		err = errNone
+	}
+	return nil, err
+}
+
+// lockName opens the file and waits for its lock; the file must be the one that
+// has the name then.
+func (m *mailbox) lockName(path string, write bool) (*os.File, error) {
+	flag, how := unix.O_RDONLY, unix.LOCK_SH
+	if write {
+		flag, how = unix.O_RDWR, unix.LOCK_EX
+	}
+	for start := time.Now(); ; {
+		fd, err := unix.Open(path, flag|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+		}
+		f := os.NewFile(uintptr(fd), path)
+		err = unix.Flock(fd, how|unix.LOCK_NB)
+		for err == unix.EWOULDBLOCK && time.Since(start) < lockPatience {
+			time.Sleep(lockPause)
+			err = unix.Flock(fd, how|unix.LOCK_NB)
+		}
+		if err != nil {
+			f.Close()
+			return nil, fmt.Errorf("bboltidx: lock of %s: %w", path, err)
+		}
+		var st unix.Stat_t
+		if err := unix.Fstat(fd, &st); err != nil {
+			f.Close()
+			return nil, err
+		}
+		in, err := m.cfg.FS.Stat(path)
+		switch {
+		case err == nil && in.Ino == st.Ino && in.Dev == uint64(st.Dev):
+			return f, nil
+		case err == nil: // renamed over while this one waited
+			f.Close()
+			continue
+		}
+		f.Close()
+		return nil, err
+	}
+}
+
+func (m *mailbox) verify(f *os.File, write bool, buckets [][]byte) error {
+	in, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if in.Size() == 0 {
+		return errNone
+	}
+	if write {
+		return verify(f, in.Size(), nil, true, m.noFreelistSync) // the engine walks every page without a list
+	}
+	return verify(f, in.Size(), buckets, false, false)
+}
+
+// guard runs f, which calls the engine. A panic in there, or a fault behind the
+// end of the file, is damage, unless *outside: a caller's function runs.
+func (s *store) guard(outside *bool, f func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if outside != nil && *outside {
+			return
+		}
+		if r := recover(); r != nil {
+			s.panicked = true
+			err = s.m.corrupt(fmt.Sprint("the engine panicked: ", r))
+		}
+	}()
+	if err = f(); err != nil {
+		err = s.m.fail(err)
+	}
+	return err
+}
+
+func (m *mailbox) corrupt(what string) error { return &index.CorruptError{File: m.path, What: what} }
+
+func isCorrupt(err error) bool { return errors.Is(err, index.ErrCorrupt) }
+
+// fail turns an error of the engine into one of ours.
+func (m *mailbox) fail(err error) error {
+	var d damage
+	if errors.As(err, &d) {
+		return m.corrupt(string(d))
+	}
+	for _, e := range []error{io.EOF, io.ErrUnexpectedEOF, boltErrors.ErrInvalid, boltErrors.ErrChecksum, boltErrors.ErrVersionMismatch} {
+		if errors.Is(err, e) {
+			return m.corrupt(err.Error())
+		}
+	}
+	return err
+}
+
+// close ends the operation, whose error was err.
+func (s *store) close(err error) error {
+	if s.panicked {
+		s.file.Close()
+		return err
+	}
+	if cerr := s.guard(nil, s.db.Close); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// view runs f in a transaction that reads the named buckets. No database:
+// errNone. f sets *outside while a caller's function runs.
+func (m *mailbox) view(f func(tx *bbolt.Tx, outside *bool) error, buckets ...[]byte) error {
+	s, err := m.open(false, buckets...)
+	if err != nil {
+		return err
+	}
+	outside := false
+	return s.close(s.guard(&outside, func() error {
+		return s.db.View(func(tx *bbolt.Tx) error { return f(tx, &outside) })
+	}))
+}
+
+// update runs f in a transaction that writes. sync false: it need not be on
+// disk when it returns.
+func (m *mailbox) update(sync bool, f func(tx *bbolt.Tx) error) error {
+	s, err := m.open(true)
+	if err != nil {
+		return err
+	}
+	s.db.NoSync = s.db.NoSync || !sync
+	return s.close(s.guard(nil, func() error { return s.db.Update(f) }))
+}
