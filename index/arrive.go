@@ -89,6 +89,7 @@ func (b *Base) arrive(src Source, before State) (c Changes, done bool, err error
 // Lately is what came and went since an earlier state of the index.
 type Lately struct {
 	Removed []uint32 // UIDs that were there then, ascending
+	Set     SetHash  // of the new messages
 	added   []row    // in UID order; without those that have gone again
 	namer   Namer
 }
@@ -99,24 +100,35 @@ func (l *Lately) Added() int { return len(l.added) }
 // UID is that of new message i; they ascend.
 func (l *Lately) UID(i int) uint32 { return l.added[i].uid }
 
-// EntryInto is Base.EntryInto for new message i, if the Source is a Namer.
+// UIDs are those of the new messages.
+func (l *Lately) UIDs() []uint32 {
+	uids := make([]uint32, len(l.added))
+	for i := range uids {
+		uids[i] = l.added[i].uid
+	}
+	return uids
+}
+
+// Naming makes EntryInto work, if src is a Namer.
+func (l *Lately) Naming(src Source) (ok bool) {
+	l.namer, ok = src.(Namer)
+	return ok
+}
+
+// EntryInto is Base.EntryInto for new message i: Naming first.
 func (l *Lately) EntryInto(i int, e *Entry, buf []byte) (*Entry, []byte) {
 	r := &l.added[i]
 	return e, l.namer.NameEntry(e, []byte(r.key), r.flags, r.dir, r.keywords, buf)
 }
 
 // Lately tells what happened since the index had that set of messages and that
-// UIDNEXT, from the log alone. ok is false when the log does not go back so far,
-// or when src is no Namer. O(log): an eighth of the snapshot or 256 KiB at most.
-func (b *Base) Lately(uidNext uint32, set SetHash, src Source) (l *Lately, ok bool, err error) {
-	namer, ok := src.(Namer)
-	if !ok || !b.exists {
-		return nil, false, nil
+// UIDNEXT, from the log alone. ok is false when the log does not go back so far.
+// O(log): an eighth of the snapshot or 256 KiB at most.
+func (b *Base) Lately(uidNext uint32, set SetHash) (l *Lately, ok bool, err error) {
+	if b.exists && b.sum.uidNext == uidNext && b.sum.set == set {
+		return &Lately{}, true, nil
 	}
-	if b.sum.uidNext == uidNext && b.sum.set == set {
-		return &Lately{namer: namer}, true, nil
-	}
-	if !b.logst.records {
+	if !b.exists || !b.logst.records {
 		return nil, false, nil
 	}
 	h, _, err := blockfile.ReadHeader(b.fs, b.base)
@@ -131,7 +143,7 @@ func (b *Base) Lately(uidNext uint32, set SetHash, src Source) (l *Lately, ok bo
 		return nil, false, err
 	}
 	found := sum.uidNext == uidNext && sum.set == set
-	l = &Lately{namer: namer}
+	l = &Lately{}
 	err = b.eachRecord(func(payload []byte) string {
 		c := cursor{b: payload}
 		sum.decode(&c)
@@ -151,6 +163,10 @@ func (b *Base) Lately(uidNext uint32, set SetHash, src Source) (l *Lately, ok bo
 		return nil, false, err
 	}
 	slices.Sort(l.Removed)
+	seed := seedOf(b.id)
+	for i := range l.added {
+		l.Set = l.Set.Plus(seed.hash(l.added[i].uid, []byte(l.added[i].key)))
+	}
 	return l, true, nil
 }
 

@@ -117,7 +117,7 @@ func TestArrive(t *testing.T) {
 				t.Fatalf("step %d %v: %+v, by names %+v", step, log, h, h1)
 			}
 			for _, s := range states { // before the rows are loaded
-				l, ok, err := bases[0].Lately(s.uidNext, s.set, src)
+				l, ok, err := bases[0].Lately(s.uidNext, s.set)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -125,6 +125,7 @@ func TestArrive(t *testing.T) {
 					continue
 				}
 				told++
+				l.Naming(src)
 				now := slices.Clone(s.uids)
 				now = slices.DeleteFunc(now, func(u uint32) bool { return slices.Contains(l.Removed, u) })
 				if len(now)+len(l.Removed) != len(s.uids) {

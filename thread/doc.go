@@ -43,6 +43,11 @@
 // equally recent ones those without a real root come first, in the order in
 // which their topmost id was first seen, then the others by row.
 //
+// # Changes
+//
+// Update (update.go) makes the forest of a changed set of rows out of the one
+// before, equal to what Build gives, at about a third of its cost.
+//
 // # Invariants
 //
 //	I1. Every row of the input is in the Forest exactly once.

@@ -88,10 +88,10 @@ func encodeOrder(order []int32) []byte {
 	return b
 }
 
-// decodeOrder reads a permutation of n rows and writes the UIDs of its rows to
-// dst[:0].
-func decodeOrder(dst []uint32, b []byte, uid []uint32) ([]uint32, bool) {
-	n := len(uid)
+// decodeOrder reads a permutation of n rows and writes what of has for them to
+// dst[:0]: their UIDs, or rows of something else.
+func decodeOrder[T any](dst []T, b []byte, of []T) ([]T, bool) {
+	n := len(of)
 	if n > len(b) {
 		return dst, false
 	}
@@ -105,7 +105,7 @@ func decodeOrder(dst []uint32, b []byte, uid []uint32) ([]uint32, bool) {
 		if uint64(prev) >= uint64(n) {
 			return dst[:0], false
 		}
-		dst[i] = uid[prev]
+		dst[i] = of[prev]
 		if bit := uint64(1) << (prev & 63); seen[prev>>6]&bit == 0 {
 			seen[prev>>6] |= bit
 			found++

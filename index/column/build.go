@@ -69,7 +69,7 @@ func (f *fewIDs) intern(h idHash) int32 {
 func newBuilder(s *store, w wants, n int) (*builder, error) {
 	b := &builder{s: s, want: w, from: s.rows, few: s.rows > 0 && n < manyRows}
 	if w.thread {
-		if err := errors.Join(s.loadLinks(), s.loadDates(), s.loadText(&s.subject)); err != nil {
+		if err := s.loadThreads(); err != nil {
 			return nil, err
 		}
 		b.idFrom = s.cols.numIDs
@@ -94,7 +94,7 @@ func newBuilder(s *store, w wants, n int) (*builder, error) {
 		c.uid, c.ctl, c.id = slices.Grow(c.uid, n), slices.Grow(c.ctl, n), slices.Grow(c.id, n)
 		c.ref = slices.Grow(c.ref, 2*n) // lists have 2.2 per message
 		c.date, c.subject, c.refOff = slices.Grow(c.date, n), slices.Grow(c.subject, n), slices.Grow(c.refOff, n)
-		b.subject.start(&s.subject.dict, n)
+		b.subject.start(&s.subject.dict, n, b.few)
 		if w.envelope {
 			for _, id := range c.id {
 				b.own(id)
@@ -114,7 +114,7 @@ func newBuilder(s *store, w wants, n int) (*builder, error) {
 				t.val, t.hasVal, t.hasRanks, t.hasText = nil, true, true, true
 				t.dict = dict{}
 			}
-			b.address[i].start(&t.dict, n)
+			b.address[i].start(&t.dict, n, b.few)
 		}
 	}
 	if w.thread && s.rows > 0 {
@@ -363,14 +363,20 @@ func appendArena(dst, src *mailsort.Arena) {
 // keep their numbers, new ones get provisional numbers until finish sorts them.
 type textBuilder struct {
 	in     *thread.Interner
+	old    *dict // where few strings are looked for; nil: in has them all
 	from   int
 	added  int
 	fresh  mailsort.Arena // the new strings in order, after finish
 	places []byte         // and where they belong
 }
 
-func (t *textBuilder) start(d *dict, n int) {
+func (t *textBuilder) start(d *dict, n int, few bool) {
 	t.from = d.len()
+	if few && t.from > 0 {
+		t.old = d
+		t.in = thread.NewInterner(n, 64*n)
+		return
+	}
 	t.in = thread.NewInterner(t.from+n/4+16, len(d.text.Data)+16*n)
 	for i := range t.from {
 		t.in.Intern(d.text.At(i))
@@ -382,24 +388,35 @@ func (t *textBuilder) start(d *dict, n int) {
 
 func (t *textBuilder) take(dst []int32, a *mailsort.Arena) []int32 {
 	for i := range a.Len() {
-		dst = append(dst, t.in.Intern(a.At(i)))
+		s := a.At(i)
+		if t.old == nil {
+			dst = append(dst, t.in.Intern(s))
+		} else if id, ok := t.old.lookup(s); ok {
+			dst = append(dst, id)
+		} else {
+			dst = append(dst, int32(t.from)+t.in.Intern(s))
+		}
 	}
 	return dst
 }
 
 // finish enters the new strings in the dictionary, in order, and corrects vals.
 func (t *textBuilder) finish(to *text, vals []int32) {
-	t.added = t.in.Len() - t.from
+	first := t.from // of the new ones in t.in
+	if t.old != nil {
+		first = 0
+	}
+	t.added = t.in.Len() - first
 	bytes := 0
-	for i := t.from; i < t.in.Len(); i++ {
+	for i := first; i < t.in.Len(); i++ {
 		bytes += len(t.in.Bytes(int32(i)))
 	}
 	// Room for all at once: these are the largest strings of a first fill.
 	fresh := mailsort.Arena{Data: make([]byte, 0, bytes), Off: make([]uint32, 1, t.added+1)}
-	for i := t.from; i < t.in.Len(); i++ {
+	for i := first; i < t.in.Len(); i++ {
 		fresh.Append(t.in.Bytes(int32(i)))
 	}
-	t.in = nil
+	t.in, t.old = nil, nil
 	rank := mailsort.Ranks(nil, &fresh, new(mailsort.Scratch))
 	at := make([]int32, t.added) // by rank
 	for i, r := range rank {

@@ -12,6 +12,7 @@ type counts struct {
 	bytes   atomic.Int64 // of parts of cache and answers, decompressed
 	blocks  atomic.Int64 // of envelopes
 	records atomic.Int64 // envelopes given
+	updated atomic.Int64 // stored answers that were brought up to date
 }
 
 // decoded counts bytes of a part or of a block; a store under Check has no counts.
@@ -28,6 +29,8 @@ func (m *mailbox) Counts() map[string]int64 {
 		"bytes-decoded":  m.counts.bytes.Load(),
 		"blocks-decoded": m.counts.blocks.Load(),
 		"records-read":   m.counts.records.Load(),
+
+		"answers-updated": m.counts.updated.Load(),
 	}
 	out["rows-read"], out["keys-read"] = m.base.Loaded()
 	return out

@@ -55,6 +55,17 @@ func (d *dict) ranks() []uint32 {
 
 func (d *dict) str(id int32) []byte { return d.text.Data[d.text.Off[id]:d.text.Off[id+1]] }
 
+// lookup finds the number of a string: O(log n) comparisons.
+func (d *dict) lookup(s []byte) (id int32, ok bool) {
+	if i, ok := find(d.base, func(k int) []byte { return d.str(int32(k)) }, s); ok {
+		return int32(i), true
+	}
+	if i, ok := find(len(d.later), func(k int) []byte { return d.str(d.later[k].id) }, s); ok {
+		return d.later[i].id, true
+	}
+	return 0, false
+}
+
 // A section of a dictionary holds
 //
 //	count   varint

@@ -95,6 +95,16 @@ func (f *fake) Stat(e *index.Entry) (int64, int64, error) {
 	return int64(len(m.header)), m.date, nil
 }
 
+// named is a fake that makes entries of what an index knows, as a maildir does:
+// the log of an index is enough for it.
+type named struct{ *fake }
+
+func (named) NameEntry(e *index.Entry, key []byte, flags index.Flags, dir uint8, keywords uint32, buf []byte) []byte {
+	buf = append(buf[:0], key...)
+	*e = index.Entry{Key: string(key), File: string(key) + ":2," + flags.String(), Folder: index.Folder(dir), Dir: dir, Flags: flags, Keywords: keywords, Size: -1, VSize: -1, Off: -1}
+	return buf
+}
+
 // counted counts reads; it is apart because readers run side by side.
 type counted struct {
 	*fake
@@ -113,12 +123,16 @@ var people = []string{"Ann <ann@example.org>", "bob@example.org", "\"Cyd, X\" <c
 	"friends: ann@example.org, bob@example.org;", "", "dora@example.com (Dora)"}
 
 // randomMail makes a header out of few ids, so that everything collides.
-func randomMail(r *rand.Rand) (header string, date int64) {
+func randomMail(r *rand.Rand) (header string, date int64) { return mailOf(r, 60) }
+
+// mailOf makes a header out of ids ids; with many of them most threads have
+// nothing to do with each other.
+func mailOf(r *rand.Rand, ids int) (header string, date int64) {
 	id := func() string {
 		if r.IntN(30) == 0 {
 			return fmt.Sprintf("<id %d>", r.IntN(40))
 		}
-		return fmt.Sprintf("<m%d@example.org>", r.IntN(60))
+		return fmt.Sprintf("<m%d@example.org>", r.IntN(ids))
 	}
 	var b strings.Builder
 	if r.IntN(20) > 0 {
@@ -154,7 +168,7 @@ func randomMail(r *rand.Rand) (header string, date int64) {
 	}
 	if r.IntN(15) > 0 {
 		s := subjects[r.IntN(len(subjects))]
-		if r.IntN(6) == 0 {
+		if r.IntN(6) == 0 || ids > 60 {
 			s += fmt.Sprint(" ", r.IntN(1000))
 		}
 		fmt.Fprintf(&b, "Subject: %s\n", s)

@@ -75,12 +75,7 @@ func (p *piece) add(name string, rows int, b []byte) {
 
 // loadAll decodes every column that the file has, envelopes excepted.
 func (s *store) loadAll() error {
-	var textErr error
-	var wg sync.WaitGroup
-	wg.Go(func() { textErr = s.loadText(&s.subject) })
-	err := errors.Join(s.loadLinks(), s.loadDates())
-	wg.Wait()
-	err = errors.Join(err, textErr)
+	err := s.loadThreads()
 	for i := range s.address {
 		if s.covers(s.address[i].name) {
 			err = errors.Join(err, s.loadVal(&s.address[i]), s.loadText(&s.address[i]))
@@ -93,6 +88,16 @@ func (s *store) loadAll() error {
 		err = errors.Join(err, s.loadNumbers("size", &s.size))
 	}
 	return err
+}
+
+// loadThreads decodes what every row has, on two processors.
+func (s *store) loadThreads() error {
+	var textErr error
+	var wg sync.WaitGroup
+	wg.Go(func() { textErr = s.loadText(&s.subject) })
+	err := errors.Join(s.loadLinks(), s.loadDates())
+	wg.Wait()
+	return errors.Join(err, textErr)
 }
 
 func (n *store) pruneLinks(s *store, keep []int32, hash []byte, p *piece) {

@@ -78,9 +78,20 @@ func (m *mailbox) thread(alg thread.Alg, s index.Search) error {
 	if err := errors.Join(st.loadLinks(), st.loadDates(), st.loadRanks(&st.subject)); err != nil {
 		return err
 	}
+	link := m.cfg.Phases.Begin(index.PhaseLink)
+	var up *update
+	if keep && !v.missing(st) {
+		up = m.update(st, v, &h)
+		if x := up.find(name); x != nil {
+			link.End()
+			m.answer = index.Answer{Forest: *x.forest, UID: up.uid}
+			m.memo.put(name, v.set, m.answer, int64(4*(len(up.uid)+2*len(x.forest.Row))))
+			m.save(&h, up.uid, up.sections())
+			return nil
+		}
+	}
 	m.replies = st.cols.replies(m.replies)
 	in := st.cols.input(m.replies)
-	link := m.cfg.Phases.Begin(index.PhaseLink)
 	thread.Build(alg, &in, rows, &m.forest, &m.threads)
 	link.End()
 	m.answer = index.Answer{Forest: m.forest, UID: st.cols.uid}
@@ -90,11 +101,11 @@ func (m *mailbox) thread(alg thread.Alg, s index.Search) error {
 	a := m.settle(v, st)
 	m.answer = a
 	m.memo.put(name, v.set, a, int64(4*(len(a.UID)+2*len(a.Forest.Row))))
-	secs := forestSections(name, &a.Forest)
+	secs := append(up.sections(), forestSections(name, &a.Forest)...)
 	// The orders that are asked for next cost a tenth of what was just done.
 	for _, k := range [...]mailsort.Key{mailsort.Date, mailsort.Subject} {
 		crit := []mailsort.Criterion{{Key: k}}
-		if m.hasStored(orderName(crit), &h) {
+		if n := orderName(crit); up.find(n) != nil || m.hasStored(n, &h) {
 			continue
 		}
 		if err := m.sortRows(st, v, crit, v.live); err != nil {
@@ -194,6 +205,18 @@ func (m *mailbox) sort(crit []mailsort.Criterion, s index.Search) error {
 		return err
 	}
 	m.wait() // columns that have to be loaded come out of the file
+	var up *update
+	if keep && !v.missing(st) {
+		up = m.update(st, v, &h)
+		if x := up.find(name); x != nil {
+			for _, r := range x.order {
+				m.uids = append(m.uids, up.uid[r])
+			}
+			m.memo.put(name, v.set, slices.Clone(m.uids), int64(4*len(m.uids)))
+			m.save(&h, up.uid, up.sections())
+			return nil
+		}
+	}
 	rows, err := m.selected(v, s)
 	if err != nil {
 		return err
@@ -206,7 +229,7 @@ func (m *mailbox) sort(crit []mailsort.Criterion, s index.Search) error {
 	}
 	if keep && !v.missing(st) {
 		m.memo.put(name, v.set, slices.Clone(m.uids), int64(4*len(m.uids)))
-		m.save(&h, m.liveUIDs(v, st), []section{m.orderSection(v, crit)})
+		m.save(&h, m.liveUIDs(v, st), append(up.sections(), m.orderSection(v, crit)))
 	}
 	return nil
 }

@@ -72,6 +72,13 @@ func (m *mailbox) ready() (*store, *view, error) {
 		m.view = view{set: s, n: st.rows}
 		return st, &m.view, nil
 	}
+	if l, ok := m.lately(st); ok {
+		if err := m.follow(st, &h, l); err != nil {
+			m.drop()
+			return nil, nil, err
+		}
+		return st, &m.view, nil
+	}
 	t, err := m.table(st, &h)
 	if err != nil {
 		return nil, nil, err
@@ -88,7 +95,7 @@ func (m *mailbox) ready() (*store, *view, error) {
 	n := t.Len()
 	if fresh < n {
 		first := int32(st.rows)
-		if err := m.fill(st, &h, fresh); err != nil {
+		if err := m.fillFrom(st, &h, fresh); err != nil {
 			m.drop()
 			return nil, nil, err
 		}
@@ -176,12 +183,82 @@ func (m *mailbox) retry(st *store, h *index.BaseHeader) (*store, error) {
 	return st, nil
 }
 
-// fill reads the messages from table row fresh on and adds them to the cache.
-func (m *mailbox) fill(st *store, h *index.BaseHeader, fresh int) error {
+// lately asks the log what happened since the cache's rows were the messages of
+// the mailbox: what happens most is that mail came, and then nobody needs a
+// table of all the others.
+func (m *mailbox) lately(st *store) (*index.Lately, bool) {
+	if st.rows == 0 || st.r == nil {
+		return nil, false
+	}
+	l, ok, err := m.base.Lately(st.state.uidNext, st.state.set)
+	if err != nil || !ok { // who loads the table reports what is damaged
+		return nil, false
+	}
+	return l, l.Naming(m.cfg.Source) || l.Added() == 0
+}
+
+// follow makes the view that l describes.
+func (m *mailbox) follow(st *store, h *index.BaseHeader, l *index.Lately) error {
+	before := st.rows
+	if l.Added() > 0 {
+		err := m.fill(st, h, arrivals{uids: l.UIDs(), set: l.Set, entry: l.EntryInto})
+		if err != nil {
+			return err
+		}
+	}
+	v := view{set: m.set(h), n: st.rows - len(l.Removed)}
+	if len(l.Removed) > 0 {
+		v.live = make([]int32, 0, v.n)
+		gone := l.Removed
+		for i, u := range st.cols.uid {
+			if len(gone) > 0 && gone[0] == u && i < before {
+				gone = gone[1:]
+				continue
+			}
+			v.live = append(v.live, int32(i))
+		}
+	}
+	if v.n != h.Messages || v.live != nil && len(v.live) != v.n {
+		return corrupt("uid")
+	}
+	m.view = v
+	return nil
+}
+
+// arrivals are messages to be read into the cache.
+type arrivals struct {
+	uids  []uint32
+	set   index.SetHash // of them
+	entry entryFunc
+	done  func() error // called when everything has been read, if there were many
+}
+
+// fillFrom reads the messages from table row fresh on.
+func (m *mailbox) fillFrom(st *store, h *index.BaseHeader, fresh int) error {
 	t, err := m.base.Table()
 	if err != nil {
 		return err
 	}
+	if err := m.base.Naming(m.cfg.Source); err != nil {
+		return err
+	}
+	uids := t.UIDs()[fresh:]
+	return m.fill(st, h, arrivals{
+		uids: uids, set: t.SetFrom(uids[0]),
+		entry: func(i int, e *index.Entry, buf []byte) (*index.Entry, []byte) {
+			return m.base.EntryInto(fresh+i, e, buf)
+		},
+		// The names have done their duty before numbering and threading take
+		// their memory; they load again if needed.
+		done: func() error {
+			t = nil
+			return m.base.Close()
+		},
+	})
+}
+
+// fill reads messages and adds them to the cache.
+func (m *mailbox) fill(st *store, h *index.BaseHeader, a arrivals) error {
 	w := wants{thread: true}
 	if st.rows == 0 {
 		w.address, w.envelope = m.envelopes(), m.envelopes()
@@ -189,41 +266,33 @@ func (m *mailbox) fill(st *store, h *index.BaseHeader, fresh int) error {
 		w.address, w.envelope = st.covers(addressKeys[0].name), st.covers("env")
 		w.arrival, w.size = st.covers("arrival"), st.covers("size")
 	}
-	if err := m.base.Naming(m.cfg.Source); err != nil {
-		return err
-	}
-	n := t.Len() - fresh
+	n := len(a.uids)
 	b, err := newBuilder(st, w, n)
 	if err != nil {
 		return err
 	}
 	r := &reader{src: m.source(), want: w, compat: m.compat, key: st.key, phases: m.cfg.Phases}
-	err = readAll(r, n, m.cfg.Options.Workers, func(i int, e *index.Entry, buf []byte) (*index.Entry, []byte) {
-		return m.base.EntryInto(fresh+i, e, buf)
-	}, b.merge)
-	if err != nil {
+	if err := readAll(r, n, m.cfg.Options.Workers, a.entry, b.merge); err != nil {
 		return err
 	}
-	uids := t.UIDs()[fresh:]
-	s := state{uidNext: h.UIDNext, added: h.Added, set: st.state.set.Plus(t.SetFrom(uids[0]))}
+	s := state{uidNext: h.UIDNext, added: h.Added, set: st.state.set.Plus(a.set)}
 	if n >= manyRows {
-		// The names have done their duty before numbering and threading take
-		// their memory; they load again if needed. There are few pointers to
-		// follow: a collection costs a millisecond, and without one the heap
-		// would grow to twice what it held.
-		t = nil
-		if err := m.base.Close(); err != nil {
-			return err
+		if a.done != nil {
+			if err := a.done(); err != nil {
+				return err
+			}
 		}
+		// There are few pointers to follow: a collection costs a millisecond,
+		// and without one the heap would grow to twice what it held.
 		runtime.GC()
 	}
-	if err := b.finish(uids); err != nil {
+	if err := b.finish(a.uids); err != nil {
 		return err
 	}
 	if n >= manyRows {
 		runtime.GC() // the tables of ids and strings are not needed any more either
 	}
-	for i, u := range uids {
+	for i, u := range a.uids {
 		if st.cols.ctl[b.from+i]&ctlAbsent != 0 {
 			s.absent = append(s.absent, u)
 		}
