@@ -1,6 +1,7 @@
 package linked
 
 import (
+	"cmp"
 	"slices"
 
 	"mailbench/index"
@@ -38,29 +39,26 @@ func (m *mailbox) changesSince(modseq uint64, changed func(index.Message) bool, 
 	if err != nil {
 		return err
 	}
-	for _, uid := range gone {
-		if !vanished(uid) {
-			return nil
+	last := uint32(0) // told up to here
+	for _, r := range gone {
+		i, _ := v.row(max(r[0], last+1))
+		for u := max(r[0], last+1); u <= r[1]; u++ {
+			if i < len(v.uid) && v.uid[i] == u {
+				i++
+			} else if !vanished(u) {
+				return nil
+			}
 		}
+		last = max(last, r[1])
 	}
 	return nil
 }
 
-// vanishedSince lists the UIDs expunged after modseq, ascending.
-func (m *mailbox) vanishedSince(modseq uint64) ([]uint32, error) {
+// vanishedSince lists ranges of UIDs, by their first, of which those that are
+// not there were expunged after modseq.
+func (m *mailbox) vanishedSince(modseq uint64) ([][2]uint32, error) {
 	v := &m.disk.view
-	var out []uint32
-	// gaps are the UIDs from..to that are not there.
-	gaps := func(from, to uint32) {
-		i, _ := v.row(from)
-		for u := from; u <= to && u >= from; u++ {
-			if i < len(v.uid) && v.uid[i] == u {
-				i++
-				continue
-			}
-			out = append(out, u)
-		}
-	}
+	var out [][2]uint32
 	seq := m.disk.log.seq
 	for _, name := range []string{logFile, logOld} {
 		b, err := readWhole(m.fs, m.path(name), 1<<32)
@@ -77,7 +75,6 @@ func (m *mailbox) vanishedSince(modseq uint64) ([]uint32, error) {
 		}
 		walk(b[logHeader:], func(typ uint32, r []byte) bool {
 			switch typ {
-			case recBoundary:
 			case recModSeq:
 				if len(r) == 8 {
 					at = le.Uint64(r)
@@ -85,23 +82,22 @@ func (m *mailbox) vanishedSince(modseq uint64) ([]uint32, error) {
 			case recExpunge | protect<<16:
 				for ; at > modseq && len(r) >= 8; r = r[8:] {
 					if to := le.Uint32(r[4:]); to < v.hdr.uidNext && le.Uint32(r) > 0 {
-						gaps(le.Uint32(r), to)
+						out = append(out, [2]uint32{le.Uint32(r), to})
 					}
 				}
 			}
 			return true
 		})
 		if h.modseq <= modseq {
-			slices.Sort(out)
-			return slices.Compact(out), nil
+			slices.SortFunc(out, func(a, b [2]uint32) int { return cmp.Compare(a[0], b[0]) })
+			return out, nil
 		}
 		if seq = h.prevSeq; seq == 0 {
 			break
 		}
 	}
-	out = out[:0]
-	if v.hdr.uidNext > 1 {
-		gaps(1, v.hdr.uidNext-1)
+	if v.hdr.uidNext <= 1 {
+		return nil, nil
 	}
-	return out, nil
+	return [][2]uint32{{1, v.hdr.uidNext - 1}}, nil
 }

@@ -36,7 +36,10 @@ func (m *mailbox) fetch(uids []uint32, fields []string, fn func(uid uint32, valu
 		}
 		at[i] = k
 	}
-	if len(names) == 0 || len(names) > 100 || strings.ContainsAny(strings.Join(names, ""), "\x00\n") {
+	if err := m.openCache(); err != nil {
+		return err
+	}
+	if len(names) == 0 || len(names) > 100 || len(m.cache.fields)+len(names) > maxFields/2 || strings.ContainsAny(strings.Join(names, ""), "\x00\n") {
 		return m.fetchMail(uids, fields, fn)
 	}
 	values, ends := make([][]byte, len(fields)), make([]int, len(fields))

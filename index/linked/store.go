@@ -2,6 +2,7 @@ package linked
 
 import (
 	"io"
+	"time"
 
 	"mailbench/internal/fsys"
 )
@@ -372,6 +373,9 @@ func (m *mailbox) Compact() error {
 		}
 	}
 	if err := m.compactThreads(); err != nil {
+		return err
+	}
+	if _, err := fsys.RemoveTemps(m.fs, m.cfg.Dir, time.Hour); err != nil {
 		return err
 	}
 	if err := m.fold(); err != nil {
