@@ -1,0 +1,2 @@
+// Package pebbleidx is the index on an embedded LSM engine.
+package pebbleidx
