@@ -53,6 +53,7 @@ func fakes() []index.Design {
 	add("variable", func(m fakeBox) index.Mailbox { return variableBox{m} })
 	ds = append(ds, optioned{scan.Design}, fetches{fake{scan.Design, "fetch", func(m fakeBox) index.Mailbox { return fetchBox{m} }}})
 	add("file", func(m fakeBox) index.Mailbox { return fileBox{m} })
+	ds = append(ds, readers()...)
 	return append(ds, designs.All...)
 }
 

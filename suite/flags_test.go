@@ -62,6 +62,7 @@ func TestBadInput_isOneLine(t *testing.T) {
 		{args: []string{"-options=optioned.mood=x"}, want: `optioned has no option "mood" (it has: mode`},
 		{args: []string{"-options=optioned.mode=plain, right.x=y"}, want: `-options right.x=y: right has no option "x"`},
 		{env: []string{"MAILBENCH_OPTIONS=x"}, want: "-options x"},
+		{args: []string{"-tier=fifo"}, want: `-tier fifo: no tier "fifo" (there are none, lru, ristretto, clairvoyant)`},
 		{args: []string{"-rows=x"}, want: "-rows x: want default or all"},
 		{args: []string{"-metrics=x"}, want: "-metrics x: want default or all"},
 		{args: []string{"-samples=-1"}, want: "-samples=-1: want a number from 1"},
