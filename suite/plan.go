@@ -52,7 +52,7 @@ func Plan(w io.Writer, cfg Config) error {
 			continue
 		}
 		rows++
-		took := max(row.planSample(n)*time.Duration(r.cfg.Samples), time.Second)
+		took := max(row.planSample(n)*time.Duration(r.cfg.Samples), time.Second) + row.planPast(n)
 		total += took
 		clone = clone || row.clones()
 		cold = cold || row.value("mails") == "cold"
@@ -155,6 +155,9 @@ func (r *Runner) planSkip(row Row, mail *planned) string {
 }
 
 func (row Row) planSample(n int) time.Duration {
+	if row.Bench == "Fetch" {
+		return row.planFetch(n)
+	}
 	d := time.Duration(n)
 	reads := row.Bench == "ThreadFirst" || row.value("op") == "headers" || row.value("design") == "scan" && row.Bench != "SelectFirst" && row.Bench != "SelectAgain" && row.Bench != "Resync"
 	switch {

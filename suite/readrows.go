@@ -2,6 +2,7 @@ package suite
 
 import (
 	"strconv"
+	"time"
 
 	"mailbench/index"
 )
@@ -88,4 +89,29 @@ func envelopeFirst(fields []string) []string {
 		}
 	}
 	return out
+}
+
+// planFetch is about what a sample of FETCH takes in a mailbox of n.
+func (row Row) planFetch(n int) time.Duration {
+	count := map[string]int{"all": n, "window": windowCalls * windowSize, "recent": recentCalls * pageSize}[row.value("op")]
+	if count == 0 {
+		count = singleCalls
+	}
+	if row.value("tier") != "" {
+		count *= 2 // the calls before are answered from memory
+	}
+	each := 5 * planMemory
+	if row.value("pass") == "first" || row.value("design") == "scan" {
+		each = planHeader
+	}
+	return time.Duration(count)*each + time.Duration(n)*planMemory
+}
+
+// planPast is about what making a mailbox with a past takes, shown with the
+// first row that needs it.
+func (row Row) planPast(n int) time.Duration {
+	if row.value("since") == sinces[0].name || row.value("age") != "" && (row.Bench == "SelectAgain" || row.Bench == "Fetch") {
+		return grownSyncs * (20*time.Millisecond + time.Duration(n)*planMemory)
+	}
+	return 0
 }
