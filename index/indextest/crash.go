@@ -26,6 +26,7 @@ func crashed(t T, k *kit) {
 	m := newMailbox(t, k.rand(800))
 	tried := 0
 	promised := newUIDsSeen()
+	var l *ledger
 	for round := range 6 {
 		from := log.Len()
 		for range 1 + m.r.IntN(4) {
@@ -37,6 +38,14 @@ func crashed(t T, k *kit) {
 		}
 		mustSync(t, box)
 		returned := log.Len()
+		if l == nil {
+			l, err = newLedger(box, m)
+		} else {
+			err = l.synced(box, m)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 		m.mustAnswer(t, box, true, "before any crash")
 		if round%3 == 2 {
 			if err := box.Compact(); err != nil {
@@ -80,6 +89,10 @@ func crashed(t T, k *kit) {
 				m.mustAnswer(t, after, true, "after a crash")
 				if wrong := must.clone().wrong(after); wrong != "" {
 					t.Fatalf("event %d, %s, %+v: %s", n, when, c, wrong)
+				}
+				// The Sync that was interrupted and the one after it are one change.
+				if wrong, err := l.wrong(k.d, after); wrong != "" || err != nil {
+					t.Fatalf("event %d, %s, %+v: %s (%v)", n, when, c, wrong, err)
 				}
 				mustClose(t, after)
 				os.RemoveAll(dir)

@@ -112,12 +112,12 @@ func (d Damage) String() string {
 		d.Design, d.Kind, d.Bytes, d.Tried, d.Right, d.Errors, d.Panics, d.Wrong, d.SilentWrongPct(), d.Seed)
 }
 
-// Flips turns one bit of every byte of a small index, or of 1,500 of them
+// Flips turns one bit of every byte of a small index, or of about 1,000 of them
 // without Options.Exhaustive, and asks everything after each. The same seed
 // gives the same mail and the same bits. Some seconds.
 func Flips(d index.Design, o Options) (Damage, error) { return measure(d, o, (*kit).flips) }
 
-// Cuts cuts each file of a small index at every byte, or at 200 places of each.
+// Cuts cuts each file of a small index at every byte, or at about 100 places of each.
 func Cuts(d index.Design, o Options) (Damage, error) { return measure(d, o, (*kit).cuts) }
 
 func measure(d index.Design, o Options, how func(*kit, T, bool) Damage) (Damage, error) {
@@ -146,7 +146,7 @@ func (k *kit) flips(t T, strict bool) Damage {
 	good := readDir(t, dir)
 	w := k.wounds(t, "flip", m, root, good, k.promises(t, m, dir))
 	w.strict = strict
-	step := max(1, w.Bytes/1500)
+	step := max(1, w.Bytes/1000)
 	if k.o.Exhaustive {
 		step = 1
 	}
@@ -174,7 +174,7 @@ func (k *kit) cuts(t T, strict bool) Damage {
 	w.strict = strict
 	for _, name := range slices.Sorted(maps.Keys(good)) {
 		b := good[name]
-		step := max(1, len(b)/200)
+		step := max(1, len(b)/100)
 		if k.o.Exhaustive {
 			step = 1
 		}

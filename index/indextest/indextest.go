@@ -101,6 +101,34 @@ func RunOptions(t *testing.T, d index.Design, o Options) {
 	}
 }
 
+// Sweep runs parts of the kit, by default the histories and what reopening and
+// crashes leave, for each value of each option that d declares in its Axes and
+// that is not the default, one at a time.
+func Sweep(t *testing.T, d index.Design, parts ...string) {
+	t.Helper()
+	if len(parts) == 0 {
+		parts = []string{"History", "HistoryMbox", "Reopened", "TwoReaders", "Crashed"}
+	}
+	ax := index.AxesOf(d)
+	try := func(name string, o index.Options) {
+		t.Run(name, func(t *testing.T) { RunOptions(t, d, Options{Index: o, Parts: parts}) })
+	}
+	for _, v := range others(ax.Fields) {
+		try("fields="+v, index.Options{Fields: v})
+	}
+	for _, v := range others(ax.Answers) {
+		try("answers="+v, index.Options{Answers: v})
+	}
+	for _, x := range ax.Extra {
+		for _, v := range others(x.Values) {
+			try(x.Name+"="+v, index.Options{Extra: map[string]string{x.Name: v}})
+		}
+	}
+}
+
+// others are all values but the default.
+func others(values []string) []string { return values[min(1, len(values)):] }
+
 func (o *Options) wants(part string) bool { return o.Parts == nil || slices.Contains(o.Parts, part) }
 
 // Faults runs the kit outside a test and returns what it found: nothing of a

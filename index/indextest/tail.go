@@ -85,7 +85,7 @@ func (k *kit) tailOfFiles(t T, m *mailbox, root, dir string, before files, promi
 		w.good = after
 		for _, name := range slices.Sorted(maps.Keys(after)) {
 			b, from := after[name], len(before[name])
-			for _, n := range k.places(len(b)-from, 400) {
+			for _, n := range k.places(len(b)-from, 150) {
 				w.cut(t, name, b[:from+n], fmt.Sprintf("%s, grown from %d to %d bytes, cut at %d", name, from, len(b), from+n))
 			}
 		}
