@@ -3,7 +3,9 @@ package suite
 import (
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -21,6 +23,7 @@ const (
 	planCold     = 100 * time.Microsecond // the same from the device
 	planMemory   = 200 * time.Nanosecond
 	planClone    = 80 * time.Microsecond
+	planSync     = 5 * time.Millisecond
 	planBytes    = 7200 // of a synthetic message
 )
 
@@ -42,6 +45,7 @@ func Plan(w io.Writer, cfg Config) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	var total time.Duration
 	rows, skipped, clone, cold := 0, 0, false, false
+	own := map[string]corpus.Spec{} // corpora beside the run's, by the rows that have them
 	for _, row := range r.Rows() {
 		if r.cfg.Rows == "default" && !row.Default {
 			continue
@@ -52,7 +56,14 @@ func Plan(w io.Writer, cfg Config) error {
 			continue
 		}
 		rows++
+<<<<<<< Updated upstream
 		took := max(row.planSample(n)*time.Duration(r.cfg.Samples), time.Second) + row.planPast(n)
+=======
+		took := max(row.planSample(n)*time.Duration(r.cfg.Samples)+row.planReady(), time.Second)
+		if spec, ok := row.ownSpec(); ok {
+			own[row.Bench+" msgs="+row.value("msgs")] = spec
+		}
+>>>>>>> Stashed changes
 		total += took
 		clone = clone || row.clones()
 		cold = cold || row.value("mails") == "cold"
@@ -68,6 +79,11 @@ func Plan(w io.Writer, cfg Config) error {
 	}
 	if r.usesImage() && cold {
 		fmt.Fprintf(w, "one copy of the mail is written to a file system in a file below %s (%d MB)\n", r.cfg.Scratch, temp.ImageBytes(n, mail.bytes)>>20)
+	}
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		spec := own[name]
+		fmt.Fprintf(w, "%s runs on %d messages of its own (%d MB below %s, made on first use)\n", name, spec.Count(), spec.DiskBytes("maildir")>>20,
+			filepath.Join(r.cfg.CacheDir, "corpus"))
 	}
 	fmt.Fprintln(w, "privileges: none; the rows mails=cold need root, with -drop-caches and with -loop-image")
 	return nil
@@ -144,6 +160,9 @@ func (r *Runner) planSkip(row Row, mail *planned) string {
 	case "nodata":
 		return temp.Missing(mail.dir)
 	case "warm":
+		if spec, ok := row.ownSpec(); ok {
+			mail = &planned{bytes: spec.DiskBytes("maildir")}
+		}
 		if r.memory > 0 && mail.bytes > r.memory/10*8 {
 			return fmt.Sprintf("%d MB of mail are more than 80%% of the memory (%d MB)", mail.bytes>>20, r.memory>>20)
 		}
@@ -154,12 +173,56 @@ func (r *Runner) planSkip(row Row, mail *planned) string {
 	return ""
 }
 
+// ownSpec is the corpus of a row that does not run on the run's.
+func (row Row) ownSpec() (corpus.Spec, bool) {
+	switch row.Bench {
+	case "Grow":
+		for _, size := range growSizes {
+			if size.name == row.value("msgs") {
+				return corpus.Spec{Messages: size.messages, Body: corpus.BodyNone}, true
+			}
+		}
+	case "Many":
+		return corpus.Spec{Messages: row.manyScale().pool, Body: corpus.BodyNone}, true
+	}
+	return corpus.Spec{}, false
+}
+
+func (row Row) manyScale() manyScale {
+	if row.value("shape") == manyLarge.shape {
+		return manyLarge
+	}
+	return manySmall
+}
+
+// planReady is what a row does before its samples that others do not: indexes
+// of many mailboxes (of which the rows of a design share one set), or one of a
+// large one.
+func (row Row) planReady() time.Duration {
+	switch row.Bench {
+	case "Many":
+		return time.Duration(row.manyScale().boxes) * planSync / 4
+	case "Grow":
+		spec, _ := row.ownSpec()
+		return time.Duration(spec.Count()) * planHeader
+	}
+	return 0
+}
+
 func (row Row) planSample(n int) time.Duration {
+<<<<<<< Updated upstream
 	if row.Bench == "Fetch" {
 		return row.planFetch(n)
+=======
+	if spec, ok := row.ownSpec(); ok {
+		n = spec.Count()
+	}
+	if row.value("op") == "sweep" {
+		return sweepRounds * (5*planSync + time.Duration(n)*planMemory)
+>>>>>>> Stashed changes
 	}
 	d := time.Duration(n)
-	reads := row.Bench == "ThreadFirst" || row.value("op") == "headers" || row.value("design") == "scan" && row.Bench != "SelectFirst" && row.Bench != "SelectAgain" && row.Bench != "Resync"
+	reads := row.Bench == "ThreadFirst" || row.value("op") == "thread-first" || row.value("op") == "headers" || row.value("design") == "scan" && row.Bench != "SelectFirst" && row.Bench != "SelectAgain" && row.Bench != "Resync"
 	switch {
 	case reads && row.value("mails") != "warm":
 		return d * planCold

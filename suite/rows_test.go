@@ -77,26 +77,28 @@ SortSubject/design=column/pass=again/delta=none/search=all/answers=stored/mails=
 Compact/design=column/dead=30pct/mails=warm/index=warm
 Fetch/design=column/op=window/fields=envelope/pass=again/mails=warm/index=warm
 Many/design=column/op=status/shape=200boxes/mails=warm/index=warm/msgs=50median
-Many/design=scan/op=status/shape=200boxes/mails=warm/index=warm/msgs=50median
-SelectFirst/design=scan/mails=warm/index=none
-SelectFirst/design=scan/mails=PAIR/index=none
-SelectAgain/design=scan/mails=warm/index=warm
-SelectAgain/design=scan/mails=warm/index=cold
-SelectAgain/design=scan/mails=warm/index=open
-Resync/design=scan/delta=none/mails=warm/index=warm
-Resync/design=scan/delta=deliver/mails=warm/index=warm
-ThreadFirst/design=scan/mails=warm/index=warm
-ThreadFirst/design=scan/mails=PAIR/index=warm
-ThreadAgain/design=scan/delta=none/search=all/mails=warm/index=warm
-ThreadAgain/design=scan/delta=none/search=all/mails=warm/index=cold
-ThreadAgain/design=scan/delta=none/search=all/mails=warm/index=open
-ThreadAgain/design=scan/delta=deliver/search=all/mails=warm/index=warm
-ThreadAgain/design=scan/delta=none/search=undeleted/mails=warm/index=warm
-SortDate/design=scan/pass=first/delta=none/search=all/mails=warm/index=warm
-SortDate/design=scan/pass=again/delta=none/search=all/mails=warm/index=warm
-SortSubject/design=scan/pass=first/delta=none/search=all/mails=warm/index=warm
-SortSubject/design=scan/pass=again/delta=none/search=all/mails=warm/index=warm
-Fetch/design=scan/op=window/pass=again/mails=warm/index=warm
+Many/design=linked/op=status/shape=200boxes/mails=warm/index=warm/msgs=50median
+SelectFirst/design=linked/mails=warm/index=none
+SelectFirst/design=linked/mails=PAIR/index=none
+SelectAgain/design=linked/mails=warm/index=warm
+SelectAgain/design=linked/mails=warm/index=cold
+SelectAgain/design=linked/mails=warm/index=open
+Resync/design=linked/delta=none/mails=warm/index=warm
+Resync/design=linked/delta=deliver/mails=warm/index=warm
+ThreadFirst/design=linked/mails=warm/index=warm
+ThreadFirst/design=linked/mails=PAIR/index=warm
+ThreadAgain/design=linked/delta=none/search=all/mails=warm/index=warm
+ThreadAgain/design=linked/delta=none/search=all/mails=warm/index=cold
+ThreadAgain/design=linked/delta=none/search=all/mails=warm/index=open
+ThreadAgain/design=linked/delta=deliver/search=all/mails=warm/index=warm
+ThreadAgain/design=linked/delta=none/search=undeleted/mails=warm/index=warm
+SortDate/design=linked/pass=first/delta=none/search=all/mails=warm/index=warm
+SortDate/design=linked/pass=again/delta=none/search=all/mails=warm/index=warm
+SortSubject/design=linked/pass=first/delta=none/search=all/mails=warm/index=warm
+SortSubject/design=linked/pass=again/delta=none/search=all/mails=warm/index=warm
+Fetch/design=linked/op=window/pass=again/mails=warm/index=warm
+Compact/design=linked/dead=30pct/mails=warm/index=warm
+Fetch/design=linked/op=window/pass=again/mails=warm/index=warm
 Floor/op=readdir/mails=warm
 Floor/op=names/mails=warm
 Floor/op=headers/mails=warm
@@ -115,7 +117,7 @@ func TestRows_defaults(t *testing.T) {
 		pair string
 		drop bool
 	}{{"nodata", false}, {"cold", true}} {
-		r := runner(t, t.TempDir(), Config{Names: "column,scan", DropCaches: c.drop})
+		r := runner(t, t.TempDir(), Config{DropCaches: c.drop})
 		want := strings.Fields(strings.ReplaceAll(defaults, "PAIR", c.pair))
 		var got []string
 		for _, row := range r.Rows() {
