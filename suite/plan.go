@@ -56,14 +56,10 @@ func Plan(w io.Writer, cfg Config) error {
 			continue
 		}
 		rows++
-<<<<<<< Updated upstream
-		took := max(row.planSample(n)*time.Duration(r.cfg.Samples), time.Second) + row.planPast(n)
-=======
-		took := max(row.planSample(n)*time.Duration(r.cfg.Samples)+row.planReady(), time.Second)
+		took := max(row.planSample(n)*time.Duration(r.cfg.Samples), time.Second) + row.planPast(n) + row.planReady()
 		if spec, ok := row.ownSpec(); ok {
 			own[row.Bench+" msgs="+row.value("msgs")] = spec
 		}
->>>>>>> Stashed changes
 		total += took
 		clone = clone || row.clones()
 		cold = cold || row.value("mails") == "cold"
@@ -210,16 +206,14 @@ func (row Row) planReady() time.Duration {
 }
 
 func (row Row) planSample(n int) time.Duration {
-<<<<<<< Updated upstream
 	if row.Bench == "Fetch" {
 		return row.planFetch(n)
-=======
+	}
 	if spec, ok := row.ownSpec(); ok {
 		n = spec.Count()
 	}
 	if row.value("op") == "sweep" {
 		return sweepRounds * (5*planSync + time.Duration(n)*planMemory)
->>>>>>> Stashed changes
 	}
 	d := time.Duration(n)
 	reads := row.Bench == "ThreadFirst" || row.value("op") == "thread-first" || row.value("op") == "headers" || row.value("design") == "scan" && row.Bench != "SelectFirst" && row.Bench != "SelectAgain" && row.Bench != "Resync"
