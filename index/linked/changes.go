@@ -73,7 +73,7 @@ func (m *mailbox) vanishedSince(modseq uint64) ([][2]uint32, error) {
 		if name == logFile {
 			b = b[:min(int64(len(b)), m.disk.end)]
 		}
-		walk(b[logHeader:], func(typ uint32, r []byte) bool {
+		whole := walk(b[logHeader:], func(typ uint32, r []byte) bool {
 			switch typ {
 			case recModSeq:
 				if len(r) == 8 {
@@ -88,6 +88,9 @@ func (m *mailbox) vanishedSince(modseq uint64) ([][2]uint32, error) {
 			}
 			return true
 		})
+		if logHeader+whole < len(b) {
+			break // it does not go on to where the view says it does
+		}
 		if h.modseq <= modseq {
 			slices.SortFunc(out, func(a, b [2]uint32) int { return cmp.Compare(a[0], b[0]) })
 			return out, nil

@@ -22,6 +22,7 @@ type disk struct {
 	size   int64  // of the log file: behind end something may be torn
 	short  bool   // the index file knows more of the log than there is: it needs a new one
 	old    bool   // a rotation was interrupted: the log still has its old name
+	dirty  bool   // the log may have more than the disk has
 	tail   []byte // transactions behind the index file's, until rows are loaded
 	lag    int64  // bytes of the log that had to be read
 	index  bool   // there is an index file
@@ -107,6 +108,7 @@ func (m *mailbox) loadFiles() error {
 	whole := walk(d.tail, nil)
 	d.tail = d.tail[:whole]
 	d.end, d.lag, d.size = from+int64(whole), int64(whole), size
+	d.dirty = whole > 0
 	in, err := m.fs.Stat(m.path(logFile))
 	if err == nil {
 		d.ino = in.Ino
@@ -264,16 +266,35 @@ func (m *mailbox) writeLog(b []byte, sync bool) error {
 	if err == nil {
 		_, err = f.WriteAt(b, m.disk.end)
 	}
+	m.disk.dirty = true
 	if err == nil && (sync || m.opt.fsync == fsyncAlways) {
 		err = f.Datasync()
+		m.disk.dirty = false
 	}
 	return err
+}
+
+// syncLog waits until the log is on disk, before something that says so is.
+func (m *mailbox) syncLog() error {
+	if !m.disk.dirty {
+		return nil
+	}
+	f, err := m.fs.OpenFile(m.path(logFile), os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	m.disk.dirty = false
+	return f.Datasync()
 }
 
 // fold writes the index file anew, with everything the log has. The lock is held.
 func (m *mailbox) fold() error {
 	d := &m.disk
 	if err := m.loadRows(); err != nil {
+		return err
+	}
+	if err := m.syncLog(); err != nil {
 		return err
 	}
 	err := fsys.WriteFileAtomic(m.fs, m.path(indexFile), func(w io.Writer) error {

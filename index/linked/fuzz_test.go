@@ -116,8 +116,8 @@ func TestConformanceOptions(t *testing.T) {
 		t.Skip("-short")
 	}
 	for _, o := range []map[string]string{
-		{"purge-min-size": "0", "purge-deleted-pct": "1", "purge-continued-pct": "1", "purge-header-continue": "0", "index-rewrite-min": "0", "log-rotate-size": "1000"},
-		{"never-cache-fields": "hdr.subject hdr.references date.sent date.received", "always-cache-fields": "hdr.from", "cache-fields": "hdr.to size.virtual", "record-max-size": "200", "cache-max-size": "1000", "purge-min-size": "0"},
+		{"fsync": "always", "purge-min-size": "0", "purge-deleted-pct": "1", "purge-continued-pct": "20", "purge-header-continue": "1"},
+		{"never-cache-fields": "hdr.subject hdr.references date.sent date.received", "always-cache-fields": "hdr.from", "cache-fields": "hdr.to size.virtual", "record-max-size": "200"},
 	} {
 		t.Run("", func(t *testing.T) {
 			t.Log(o)
