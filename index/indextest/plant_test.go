@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -385,7 +386,7 @@ func TestFaults_options(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a != b || a.Tried == 0 || a.Tried != a.Right+a.Errors+a.Wrong+a.Panics {
+		if !reflect.DeepEqual(a, b) || a.Tried == 0 || a.Tried != a.Right+a.Errors+a.Wrong+a.Panics {
 			t.Errorf("the same seed:\n%v\n%v", a, b)
 		}
 	}

@@ -101,7 +101,7 @@ func stale(t T, k *kit) {
 					}
 				}
 				x := f.write(t, root)
-				o, wrong := k.ask(m, x, nil)
+				o, wrong := k.ask(m, x, true, nil)
 				count[o]++
 				if o >= silentWrong && !engine {
 					t.Fatalf("%s of state %d among the files of state %d: %s", strings.Join(set, ", "), i, j, wrong)
