@@ -263,11 +263,11 @@ func TestTwoWriters(t *testing.T) {
 }
 
 // damaged is a database with branch pages, and free ones, as bytes.
-func damaged(t testing.TB, o index.Options) (index.Source, []byte) {
-	mails := numbered(3000)
+func damaged(t testing.TB, n int, o index.Options) (index.Source, []byte) {
+	mails := numbered(n)
 	dir := t.TempDir()
 	open(t, Design, dir, mbox(t, mails...), o)
-	src := mbox(t, mails[:2500]...)
+	src := mbox(t, mails[:n-n/6]...)
 	if _, err := ask(open(t, Design, dir, src, o)); err != nil {
 		t.Fatal(err)
 	}
@@ -318,9 +318,10 @@ func survive(t *testing.T, src index.Source, b []byte, o index.Options) (first e
 // Branch pages and the list of free pages, damaged on purpose: what the engine
 // would die of is noticed before it gets there.
 func TestDamagedPages(t *testing.T) {
-	for name, o := range map[string]index.Options{"list": {}, "nolist": {Extra: map[string]string{"freelist_sync": "no"}}} {
-		t.Run(name, func(t *testing.T) {
-			src, good := damaged(t, o)
+	for _, sync := range []string{"yes", "no"} {
+		t.Run("freelist_sync="+sync, func(t *testing.T) {
+			o := index.Options{Extra: map[string]string{"freelist_sync": sync, "sync": "no"}}
+			src, good := damaged(t, 3000, o)
 			if err := survive(t, src, good, o); err != nil {
 				t.Fatal(err)
 			}
@@ -338,7 +339,7 @@ func TestDamagedPages(t *testing.T) {
 				}
 				switch le.Uint16(p[8:]) {
 				case flagBranch:
-					if branches++; branches > 6 {
+					if branches++; branches > 3 {
 						continue
 					}
 					try("to itself", func(p []byte) { le.PutUint64(p[pageHead+8:], id) })
@@ -353,7 +354,7 @@ func TestDamagedPages(t *testing.T) {
 					try("leaf", func(p []byte) { le.PutUint16(p[8:], flagLeaf) })
 					try("overflow", func(p []byte) { le.PutUint32(p[12:], 1<<30) })
 				case flagFreelist:
-					if lists++; lists > 3 {
+					if lists++; lists > 2 {
 						continue
 					}
 					try("free page far away", func(p []byte) { le.PutUint64(p[pageHead:], 1<<40) })
@@ -407,7 +408,7 @@ func TestVerify(t *testing.T) {
 // Damage of any kind is an error or a wrong answer, never a panic.
 func FuzzDamage(f *testing.F) {
 	o := index.Options{Extra: map[string]string{"sync": "no"}}
-	src, good := damaged(f, o)
+	src, good := damaged(f, 300, o)
 	f.Add(uint32(pageSize*3), []byte{0xff}, uint32(len(good)))
 	f.Add(uint32(pageSize*9+12), []byte{0xff, 0xff}, uint32(len(good)))
 	f.Add(uint32(0), []byte{}, uint32(len(good)/2))
