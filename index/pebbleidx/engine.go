@@ -298,8 +298,26 @@ func (e *engine) close() error {
 		}
 		return db.Close()
 	})
+	if err == nil && e.set.flush && !e.readOnly {
+		e.sweepLogs()
+	}
 	e.bury()
 	return err
+}
+
+// sweepLogs removes the logs before the last: everything was flushed. Pebble
+// keeps up to three to use again, or until it is next opened for writing.
+func (e *engine) sweepLogs() {
+	list, err := e.fs.ReadDir(e.dir)
+	if err != nil {
+		return
+	}
+	list = slices.DeleteFunc(list, func(name string) bool { return filepath.Ext(name) != ".log" || !ours(name) })
+	for i, name := range list {
+		if i < len(list)-1 {
+			_ = e.fs.Remove(filepath.Join(e.dir, name)) // else pebble removes it later
+		}
+	}
 }
 
 // failed looks at what fn returned; mu is held for writing.

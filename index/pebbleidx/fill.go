@@ -18,22 +18,6 @@ const (
 	fillLeast = 64
 )
 
-func appendField(dst, header []byte, name string) []byte {
-	raw, ok := rfc5322.Get(header, name)
-	if !ok {
-		return append(dst, 0)
-	}
-	at := len(dst)
-	dst = index.AppendValue(dst, raw)
-	n := len(dst) - at
-	var head [binary.MaxVarintLen64]byte
-	k := binary.PutUvarint(head[:], uint64(n+1))
-	dst = append(dst, head[:k]...)
-	copy(dst[at+k:], dst[at:at+n])
-	copy(dst[at:], head[:k])
-	return dst
-}
-
 // found is what was read of one message: a value for each kind, nil: none.
 type found struct {
 	value [len(cachedKinds)][]byte

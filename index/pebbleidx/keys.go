@@ -7,6 +7,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"mailbench/index"
+	"mailbench/internal/rfc5322"
 	mailsort "mailbench/sort"
 )
 
@@ -119,11 +120,27 @@ func addRow(t *index.Table, key, value []byte) bool {
 // The value of keyEnvelope: ten strings, each uvarint (0: no such field, else
 // length + 1) and bytes.
 func appendEnvelope(dst, header []byte) []byte {
-	for _, name := range index.EnvelopeFields {
-		dst = appendField(dst, header, name)
+	var want rfc5322.Mask
+	for _, f := range envelopeFields {
+		want |= f.Mask()
+	}
+	var h rfc5322.Header
+	rfc5322.Scan(header, want, &h)
+	var value []byte
+	for _, f := range envelopeFields {
+		if !h.Present.Has(f) {
+			dst = append(dst, 0)
+			continue
+		}
+		value = index.AppendValue(value[:0], h.Raw(header, f))
+		dst = append(binary.AppendUvarint(dst, uint64(len(value)+1)), value...)
 	}
 	return dst
 }
+
+// envelopeFields are index.EnvelopeFields, in their order.
+var envelopeFields = [10]rfc5322.Field{rfc5322.Date, rfc5322.Subject, rfc5322.From, rfc5322.Sender, rfc5322.ReplyTo,
+	rfc5322.To, rfc5322.Cc, rfc5322.Bcc, rfc5322.InReplyTo, rfc5322.MessageID}
 
 func parseEnvelope(b []byte, values *[10][]byte) bool {
 	for i := range values {

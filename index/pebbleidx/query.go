@@ -264,16 +264,16 @@ func (m *mailbox) Fetch(uids []uint32, fields []string, fn func(uid uint32, valu
 		return m.fetchMail(uids, fields, fn)
 	}
 	values := make([][]byte, len(fields))
+	var got envelopes
 	for from := 0; from < len(uids); {
 		// A piece at a time: fn must not be called while pebble is held.
 		piece := uids[from:min(from+fetchPiece, len(uids))]
 		from += len(piece)
-		got, err := m.envelopesOf(piece)
-		if err != nil {
+		if err := m.envelopesOf(piece, &got); err != nil {
 			return err
 		}
 		for _, uid := range piece {
-			b := got[uid]
+			b := got.of(uid)
 			if b == nil {
 				continue
 			}
@@ -294,24 +294,43 @@ func (m *mailbox) Fetch(uids []uint32, fields []string, fn func(uid uint32, valu
 
 const fetchPiece = 256
 
-// envelopesOf returns the values of those of uids that are there.
-func (m *mailbox) envelopesOf(uids []uint32) (map[uint32][]byte, error) {
-	there := make([]uint32, 0, len(uids))
+// envelopes are the values of some messages.
+type envelopes struct {
+	uids []uint32 // ascending
+	end  []int    // of each value in text; where it begins too: there is none
+	text []byte
+}
+
+func (e *envelopes) of(uid uint32) []byte {
+	i, ok := slices.BinarySearch(e.uids, uid)
+	if !ok {
+		return nil
+	}
+	from := 0
+	if i > 0 {
+		from = e.end[i-1]
+	}
+	if from == e.end[i] {
+		return nil
+	}
+	return e.text[from:e.end[i]]
+}
+
+// envelopesOf gathers those of uids that are there.
+func (m *mailbox) envelopesOf(uids []uint32, e *envelopes) error {
+	e.uids = e.uids[:0]
 	for _, uid := range uids {
 		if _, ok := m.table.Row(uid); ok {
-			there = append(there, uid)
+			e.uids = append(e.uids, uid)
 		}
 	}
-	slices.Sort(there)
-	there = slices.Compact(there)
-	got := make(map[uint32][]byte, len(there))
-	err := m.gather(keyEnvelope, there, func() {}, func(i int, v []byte) error {
-		if v != nil {
-			got[there[i]] = slices.Clone(v)
-		}
+	slices.Sort(e.uids)
+	e.uids = slices.Compact(e.uids)
+	return m.gather(keyEnvelope, e.uids, func() { e.end, e.text = e.end[:0], e.text[:0] }, func(_ int, v []byte) error {
+		e.text = append(e.text, v...)
+		e.end = append(e.end, len(e.text))
 		return nil
 	})
-	return got, err
 }
 
 func equalFold(a, b string) bool {
