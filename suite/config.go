@@ -22,7 +22,7 @@ type Config struct {
 	IndexDir   string // where index files live; "" = below the user cache directory
 	Scratch    string // where mail is written; "" = below the user cache directory
 	Designs    []index.Design
-	Names      string // picks from Designs by name, comma-separated; "" = all, or of the house's own the default ones
+	Names      string // picks from Designs by name, comma-separated, or "all"; "" = all, or of the house's own the default ones
 	Options    string // designs' own options: "design.name=value", comma-separated
 	Tiers      string // kinds of tier in front of Fetch, comma-separated; "" = all
 	Rows       string // "default" (also "") or "all"
@@ -103,7 +103,7 @@ func Flags(fs *flag.FlagSet, ds ...index.Design) *Runner {
 	text(&c.Corpus, "corpus", "`what` to run on: synthetic, synthetic:N, a maildir or an mbox")
 	text(&c.IndexDir, "index-dir", "`directory` of the index files")
 	text(&c.Scratch, "scratch", "`directory` in which mail is written")
-	text(&c.Names, "designs", "comma-separated `names` of the designs to run")
+	text(&c.Names, "designs", "comma-separated `names` of the designs to run, or all")
 	text(&c.Options, "options", "designs' own options, comma-separated `design.name=value`")
 	text(&c.Tiers, "tier", "comma-separated `kinds` of tier to put in front of fetches")
 	text(&c.Rows, "rows", "`which` rows: default or all")
@@ -213,9 +213,9 @@ func (r *Runner) pickDesigns() error {
 		}
 		r.house = len(c.Designs) == 0
 	}
-	if c.Names == "" {
+	if c.Names == "" || c.Names == "all" {
 		c.Designs = r.known
-		if r.house {
+		if r.house && c.Names == "" {
 			c.Designs = defaultDesigns(r.known)
 		}
 		return r.tune()

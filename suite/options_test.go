@@ -105,6 +105,9 @@ func TestDefaultDesigns(t *testing.T) {
 			t.Errorf("of %v: %v, want %s", c.known.Names(), got, c.want)
 		}
 	}
+	if r := runner(t, t.TempDir(), Config{Names: "all"}); len(r.cfg.Designs) != len(designs.All) {
+		t.Errorf("all are %d of %d designs", len(r.cfg.Designs), len(designs.All))
+	}
 	// A stranger's designs run all.
 	r := runner(t, t.TempDir(), Config{Designs: named("x", "column", "y")})
 	if len(r.cfg.Designs) != 3 {

@@ -18,7 +18,7 @@ func planCommand() *cli.Command {
 			"Example: mailbench plan -corpus synthetic:367918 -rows all",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "corpus", EnvVars: []string{"MAILBENCH_CORPUS"}, Destination: &cfg.Corpus, Usage: "what to run on"},
-			&cli.StringFlag{Name: "designs", EnvVars: []string{"MAILBENCH_DESIGNS"}, Destination: &names, Usage: "comma-separated designs"},
+			&cli.StringFlag{Name: "designs", EnvVars: []string{"MAILBENCH_DESIGNS"}, Destination: &names, Usage: "comma-separated designs, or all"},
 			&cli.StringFlag{Name: "options", EnvVars: []string{"MAILBENCH_OPTIONS"}, Destination: &cfg.Options, Usage: "designs' own options, design.name=value"},
 			&cli.StringFlag{Name: "rows", EnvVars: []string{"MAILBENCH_ROWS"}, Destination: &cfg.Rows, Usage: "default or all"},
 			&cli.StringFlag{Name: "index-dir", EnvVars: []string{"MAILBENCH_INDEX_DIR"}, Destination: &cfg.IndexDir, Usage: "directory of the index files"},
