@@ -26,6 +26,7 @@ type disk struct {
 	tail   []byte // transactions behind the index file's, until rows are loaded
 	lag    int64  // bytes of the log that had to be read
 	index  bool   // there is an index file
+	folded int64  // the index file has the log up to here
 }
 
 func (d *disk) close() {
@@ -108,7 +109,7 @@ func (m *mailbox) loadFiles() error {
 	whole := walk(d.tail, nil)
 	d.tail = d.tail[:whole]
 	d.end, d.lag, d.size = from+int64(whole), int64(whole), size
-	d.dirty = whole > 0
+	d.dirty, d.folded = whole > 0, from
 	in, err := m.fs.Stat(m.path(logFile))
 	if err == nil {
 		d.ino = in.Ino
@@ -312,7 +313,7 @@ func (m *mailbox) fold() error {
 		}
 	})
 	if err == nil {
-		d.index, d.lag = true, 0
+		d.index, d.lag, d.folded = true, 0, d.end
 		m.counts.folds++
 	}
 	return err
@@ -350,7 +351,7 @@ func (m *mailbox) newLog(h logHead, first []byte) error {
 		return err
 	}
 	d.log, d.ino, d.end = h, in.Ino, int64(logHeader+len(first))
-	d.size = d.end
+	d.size, d.folded = d.end, logHeader
 	d.hdr.logSeq, d.hdr.logHead = h.seq, uint64(d.end)
 	return nil
 }

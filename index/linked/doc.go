@@ -99,8 +99,9 @@
 // that the index names.
 //
 // K6. Whoever finds that much of the log had to be read writes the index file
-// anew, and begins a new log if the old one is large: not the writer but the
-// next reader pays, as in the original.
+// anew, and begins a new log if the old one is large: not who fills the cache
+// but the next reader pays, as in the original. So does a Sync whose changes
+// are that many.
 //
 // K7. A purge rewrites the cache as one record for each message, without
 // fields that nobody uses, and without those wanted of new mail only where mail

@@ -142,7 +142,7 @@ func (m keeper) Save(t *index.Table, d *index.Delta, k index.Known, c index.Chan
 	if m.cache != nil && len(d.Removed) > 0 {
 		m.cache.opened = true // there are more dead records now
 	}
-	if m.disk.end >= m.opt.logRotate {
+	if m.disk.end >= m.opt.logRotate || m.disk.index && m.disk.end-m.disk.folded > m.opt.rewriteMin {
 		if err := m.fold(); err != nil {
 			return err
 		}
