@@ -139,43 +139,9 @@ func loadBase(fsy FS, name string, id, generation uint64) (*Table, error) {
 	n := int(sum.messages)
 	bad := func(what string) error { return &CorruptError{File: name, What: what} }
 	t := &Table{UIDValidity: sum.uidValidity, UIDNext: sum.uidNext, HighestModSeq: sum.highestModSeq,
-		uid: make([]uint32, 0, n), flags: make([]Flags, 0, n), dir: make([]uint8, 0, n), modseq: make([]uint64, 0, n)}
-	// each decodes one number column, block by block.
-	each := func(name string, need bool, block func(c *cursor)) error {
-		s := r.Section(name)
-		if s == nil {
-			if need {
-				return bad("section " + name + " is missing")
-			}
-			return nil
-		}
-		b, err := s.Reader()
-		if err != nil {
-			return err
-		}
-		var buf []byte
-		for i := range b.Blocks() {
-			if buf, err = b.Block(i, buf[:0]); err != nil {
-				return err
-			}
-			c := cursor{b: buf}
-			for c.off < len(c.b) && !c.bad {
-				block(&c)
-			}
-			if c.bad {
-				return bad("section " + name + " ends too early")
-			}
-		}
-		return nil
-	}
-	var prev uint32
-	err = each("uid", true, func(c *cursor) {
-		if c.off == 0 {
-			prev = 0
-		}
-		prev += uint32(c.uvarint())
-		t.uid = append(t.uid, prev)
-	})
+		flags: make([]Flags, 0, n), dir: make([]uint8, 0, n), modseq: make([]uint64, 0, n)}
+	each := func(name string, need bool, block func(c *cursor)) error { return eachBlock(r, name, need, block) }
+	err = t.loadUIDs(r, &sum, id)
 	if err == nil {
 		err = each("flags", true, func(c *cursor) {
 			x := c.byte()
@@ -211,20 +177,67 @@ func loadBase(fsy FS, name string, id, generation uint64) (*Table, error) {
 			}
 		}
 	}
+	if err != nil {
+		return nil, err
+	}
+	if len(t.flags) != n || len(t.modseq) != n || t.keywords != nil && len(t.keywords) != n {
+		return nil, bad("columns of different lengths")
+	}
+	return t, nil
+}
+
+// eachBlock decodes one number column of a snapshot, block by block.
+func eachBlock(r *blockfile.Reader, name string, need bool, block func(c *cursor)) error {
+	s := r.Section(name)
+	if s == nil {
+		if need {
+			return &CorruptError{File: r.Name(), What: "section " + name + " is missing"}
+		}
+		return nil
+	}
+	b, err := s.Reader()
+	if err != nil {
+		return err
+	}
+	var buf []byte
+	for i := range b.Blocks() {
+		if buf, err = b.Block(i, buf[:0]); err != nil {
+			return err
+		}
+		c := cursor{b: buf}
+		for c.off < len(c.b) && !c.bad {
+			block(&c)
+		}
+		if c.bad {
+			return &CorruptError{File: r.Name(), What: "section " + name + " ends too early"}
+		}
+	}
+	return nil
+}
+
+// loadUIDs reads the UIDs and the lineage.
+func (t *Table) loadUIDs(r *blockfile.Reader, sum *summary, id uint64) error {
+	n := int(sum.messages)
+	t.uid = make([]uint32, 0, n)
+	var prev uint32
+	err := eachBlock(r, "uid", true, func(c *cursor) {
+		if c.off == 0 {
+			prev = 0
+		}
+		prev += uint32(c.uvarint())
+		t.uid = append(t.uid, prev)
+	})
+	if err == nil && len(t.uid) != n {
+		err = &CorruptError{File: r.Name(), What: "other number of UIDs than of messages"}
+	}
 	t.lineage = lineage{seed: seedOf(id), kept: true, set: sum.set, added: sum.added}
 	if s := r.Section("lost"); s != nil && err == nil {
 		var b []byte
 		if b, err = s.ReadAll(nil); err == nil && !t.decodeLost(b) {
-			err = bad("section lost ends too early")
+			err = &CorruptError{File: r.Name(), What: "section lost ends too early"}
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	if len(t.uid) != n || len(t.flags) != n || len(t.modseq) != n || t.keywords != nil && len(t.keywords) != n {
-		return nil, bad("columns of different lengths")
-	}
-	return t, nil
+	return err
 }
 
 // loadKeys adds the names to what loadBase has read. O(n), on all processors.

@@ -1,6 +1,10 @@
 package index
 
-import "mailbench/index/blockfile"
+import (
+	"errors"
+
+	"mailbench/index/blockfile"
+)
 
 // EachMessage calls fn for rows (ascending) of the table until it returns
 // false. Without names in memory it decodes the blocks that theirs are in,
@@ -40,6 +44,34 @@ func (b *Base) EachMessage(rows []int32, fn func(Message) bool) error {
 	}
 	b.keysRead += k.read
 	return nil
+}
+
+// UIDs is Rows for those who need no more than the UIDs and which messages they
+// name: nothing else of what it returns may be asked for. A hundredth of the
+// work.
+func (b *Base) UIDs() (*Table, error) {
+	if b.table != nil || !b.exists || b.logst.records {
+		return b.Rows()
+	}
+	r, sum, err := openSnapshot(b.fs, b.base, b.id, b.generation)
+	if err == nil {
+		defer r.Close()
+		t := &Table{UIDValidity: sum.uidValidity, UIDNext: sum.uidNext, HighestModSeq: sum.highestModSeq}
+		if err = t.loadUIDs(r, &sum, b.id); err == nil {
+			return t, nil
+		}
+	}
+	if errors.Is(err, ErrCorrupt) {
+		b.damage = err
+		b.quarantine()
+	}
+	return nil, err
+}
+
+// Folded reports whether the snapshot alone is the index: the log is missing or
+// tells no more than that nothing changed.
+func (b *Base) Folded() bool {
+	return !b.logst.records || b.logst.note > 0 && b.logst.size == logHead+b.logst.note
 }
 
 // Loaded tells how many rows and names have been decoded since OpenBase.

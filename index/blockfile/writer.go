@@ -150,10 +150,9 @@ func (w *Writer) Raw(name string, rows int, data []byte) error {
 	}
 	w.table = w.table[:0]
 	for off := 0; off < len(data); off += RawBlock {
-		b := data[off:min(off+RawBlock, len(data))]
-		w.table = le.AppendUint64(w.table, xxhash.Sum64(b))
-		w.write(b)
+		w.table = le.AppendUint64(w.table, xxhash.Sum64(data[off:min(off+RawBlock, len(data))]))
 	}
+	w.write(data)
 	w.end(int64(len(data)), len(w.table)/8)
 	return w.err
 }
@@ -223,6 +222,40 @@ func (w *Writer) Zstd(name string, rows, n int, block func(i int, dst []byte) []
 	return w.err
 }
 
+// Packed is a zstd section that was compressed before its turn to be written.
+type Packed struct {
+	data, table []byte
+	raw         int64
+	blocks      int
+}
+
+// Pack compresses data as ZstdBytes does, on the caller's processor.
+func Pack(data []byte, blockSize int) *Packed {
+	p := &Packed{raw: int64(len(data)), data: make([]byte, 0, len(data)/2)}
+	enc := encoder()
+	for off := 0; off < len(data); off += blockSize {
+		b := data[off:min(off+blockSize, len(data))]
+		from := len(p.data)
+		p.data = enc.EncodeAll(b, p.data)
+		p.table = le.AppendUint64(p.table, xxhash.Sum64(p.data[from:]))
+		p.table = le.AppendUint32(p.table, uint32(len(p.data)-from))
+		p.table = le.AppendUint32(p.table, uint32(len(b)))
+		p.blocks++
+	}
+	return p
+}
+
+// Packed writes a section that Pack made.
+func (w *Writer) Packed(name string, rows int, p *Packed) error {
+	if !w.begin(name, Zstd, rows) {
+		return w.err
+	}
+	w.write(p.data)
+	w.table = append(w.table[:0], p.table...)
+	w.end(p.raw, p.blocks)
+	return w.err
+}
+
 // keep returns the buffer to offer next time. It never hands out src itself:
 // that may be the caller's memory and not buf grown.
 func keep(buf, src []byte) []byte {
@@ -285,6 +318,11 @@ func (w *Writer) write(b []byte) {
 	}
 	if w.file != nil && len(w.buf)+len(b) > flushAt {
 		w.flush()
+		if len(b) >= flushAt/4 && w.err == nil { // no need to copy it first
+			_, w.err = w.file.WriteAt(b, w.base)
+			w.base += int64(len(b))
+			return
+		}
 	}
 	w.buf = append(w.buf, b...)
 }

@@ -101,7 +101,7 @@ func TestAllocations(t *testing.T) {
 				return err
 			}
 			keep := all(v.n)
-			if _, _, err = st.prune(keep[1:]); err == nil && st.covers("env") {
+			if _, err = st.prune(keep[1:]); err == nil && st.covers("env") {
 				_, err = st.pruneEnvelopes(keep[1:])
 			}
 			return err

@@ -3,7 +3,6 @@ package column
 import (
 	"errors"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"sync"
 
@@ -35,12 +34,8 @@ func (m *mailbox) compact() error {
 	if err != nil {
 		return err
 	}
-	var loaded error // of the columns, while the table is read
-	var wg sync.WaitGroup
-	wg.Go(func() { loaded = st.loadAll() })
-	t, err := m.table(st, &h)
-	wg.Wait()
-	if err = errors.Join(err, loaded); err != nil {
+	t, err := m.uidTable(st, &h)
+	if err != nil {
 		return err
 	}
 	live, _, ok := match(st, t)
@@ -51,14 +46,15 @@ func (m *mailbox) compact() error {
 		}
 		return m.base.Compact()
 	}
+	// Its rows are the table's below uidNext.
+	s := state{uidNext: st.state.uidNext, added: st.state.added, set: h.Set.Minus(t.SetFrom(st.state.uidNext))}
 	// While the cache is being rewritten in memory the index is on its way to
 	// the disk.
-	var pruned *store
+	var wg sync.WaitGroup
 	var parts []part
 	var pruneErr error
-	s := state{uidNext: st.state.uidNext, added: st.state.added}
 	wg.Go(func() {
-		pruned, parts, pruneErr = st.prune(live)
+		parts, pruneErr = st.prune(live)
 		if pruneErr == nil && st.covers("env") {
 			var w *envWriter
 			if w, pruneErr = st.pruneEnvelopes(live); pruneErr == nil {
@@ -66,19 +62,16 @@ func (m *mailbox) compact() error {
 			}
 		}
 	})
-	if _, err = m.fs.Stat(filepath.Join(m.cfg.Dir, index.LogFile)); err == nil {
+	if !m.base.Folded() {
 		err = m.base.Compact()
-	} else if errors.Is(err, fs.ErrNotExist) {
-		err = nil // the index is a snapshot without anything dead
 	}
 	wg.Wait()
 	if err := errors.Join(err, pruneErr); err != nil {
 		return err
 	}
-	// Its rows are the table's below uidNext.
-	s.set = h.Set.Minus(t.SetFrom(s.uidNext))
 	for _, u := range st.state.absent {
-		if _, ok := slices.BinarySearch(pruned.cols.uid, u); ok {
+		row, ok := slices.BinarySearch(st.cols.uid, u)
+		if _, kept := slices.BinarySearch(live, int32(row)); ok && kept {
 			s.absent = append(s.absent, u)
 		}
 	}
@@ -89,16 +82,19 @@ func (m *mailbox) compact() error {
 		return err
 	}
 	m.lostCache = nil
-	pruned.identity, pruned.count, pruned.state, pruned.retried = st.identity, st.count, s, true
-	m.drop()
-	if err := pruned.reopen(m.fs, m.cachePath); err != nil {
-		return err
-	}
-	m.st = pruned
+	m.drop() // what it had decoded has other numbers now
 	if m.storedAnswers(&h) == nil {
 		if err := m.fs.Remove(m.answersPath); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	return nil
+}
+
+// uidTable is m.table for those who need no more than the UIDs.
+func (m *mailbox) uidTable(st *store, h *index.BaseHeader) (*index.Table, error) {
+	if st.rows > 0 && st.state.uidNext == h.UIDNext {
+		return m.base.UIDs()
+	}
+	return m.base.Table()
 }

@@ -47,6 +47,8 @@ type part struct {
 	rows int
 	b    []byte             // to be written, or read from a pack
 	sec  *blockfile.Section // or where it can be read
+
+	packed *blockfile.Packed // b, compressed ahead
 }
 
 // bytes returns the stream, checked. It is mapped or fresh memory.
@@ -71,20 +73,30 @@ func writeParts(w *blockfile.Writer, parts []part) error {
 	}
 	for _, p := range parts {
 		var err error
-		if plain(p.name) || len(p.b) < 128 {
+		switch n := zstdBlock(&p); {
+		case n == 0:
 			err = w.Raw(p.name, p.rows, p.b)
-		} else {
-			size := blockSize
-			if len(p.b) >= halveFrom && len(p.b) < 2*blockSize {
-				size = (len(p.b) + 1) / 2 // for two processors
-			}
-			err = w.ZstdBytes(p.name, p.rows, p.b, size)
+		case p.packed != nil:
+			err = w.Packed(p.name, p.rows, p.packed)
+		default:
+			err = w.ZstdBytes(p.name, p.rows, p.b, n)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// zstdBlock is the size of the blocks in which p is compressed, 0: it is not.
+func zstdBlock(p *part) int {
+	switch {
+	case plain(p.name) || len(p.b) < 128:
+		return 0
+	case len(p.b) >= halveFrom && len(p.b) < 2*blockSize:
+		return (len(p.b) + 1) / 2 // for two processors
+	}
+	return blockSize
 }
 
 func pack(parts []part) []byte {
