@@ -286,6 +286,25 @@ func TestPurgeTemporary(t *testing.T) {
 	b.done(t)
 }
 
+// fields=envelope: whatever reads the mail first caches the whole envelope.
+func TestEnvelopeFields(t *testing.T) {
+	m := newMaildir(t, 5)
+	b := m.open(t.TempDir(), start, nil)
+	b.cfg.Options.Fields = "envelope"
+	b.threads(t)
+	opened := b.counts.mails
+	var got []string
+	err := b.Fetch([]uint32{3, 99, 1}, []string{"from", "TO", "Bcc", "From"}, func(uid uint32, v [][]byte) error {
+		got = append(got, fmt.Sprintf("%d %q %q %v %q", uid, v[0], v[1], v[2] == nil, v[3]))
+		return nil
+	})
+	want := []string{`3 "Ann 2 <a2@example.net>" "list@example.org" true "Ann 2 <a2@example.net>"`, `1 "Ann 0 <a0@example.net>" "list@example.org" true "Ann 0 <a0@example.net>"`}
+	if err != nil || !slices.Equal(got, want) || b.counts.mails != opened {
+		t.Errorf("%v %v, want %v; %d mails opened", got, err, want, b.counts.mails-opened)
+	}
+	b.done(t)
+}
+
 // What the log tells of changes, and what is told when it does not reach.
 func TestChangesSince(t *testing.T) {
 	m := newMaildir(t, 10)

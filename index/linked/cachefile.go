@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"strings"
 
 	"mailbench/index"
 	"mailbench/internal/fsys"
@@ -63,7 +64,8 @@ func (m *mailbox) openCache() error {
 	if err != nil {
 		return err
 	}
-	if c == nil {
+	fresh := c == nil
+	if fresh {
 		c = &cache{ids: map[string]int{}}
 		for _, f := range standard {
 			c.add(f)
@@ -76,6 +78,16 @@ func (m *mailbox) openCache() error {
 				f.decision = decideTemp
 				c.add(f)
 			}
+		}
+	}
+	if fresh && m.cfg.Options.Fields == "envelope" { // as if every client asked for it
+		for _, name := range index.EnvelopeFields {
+			name = headerPrefix + strings.ToLower(name)
+			i, ok := c.ids[name]
+			if !ok {
+				i = c.add(newField(name))
+			}
+			c.fields[i].decision, c.fields[i].lastUsed = decideYes, uint32(m.cfg.Now().Unix())
 		}
 	}
 	force := func(names []string, d decision) {

@@ -22,7 +22,7 @@ func (design) Integrity() index.Integrity { return index.TrustsDisk }
 
 // Axes implements index.HasAxes.
 func (design) Axes() index.Axes {
-	return index.Axes{Compacts: true, Open: true, Fetches: true, ModSeqs: true, Extra: extras}
+	return index.Axes{Fields: []string{"thread", "envelope"}, Compacts: true, Open: true, Fetches: true, ModSeqs: true, Extra: extras}
 }
 
 // Open reads the header of the index file and what the log has beyond it. Rows

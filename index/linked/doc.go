@@ -19,9 +19,10 @@
 //
 //	+------------------------------------------------------------------------+
 //	| header, 120 bytes: version u8 * 2, base header size u16, header size,  |
-//	| record size u32, 1 u32, index id, 0, uidvalidity, uidnext, messages,   |
-//	| seen, deleted u32, log sequence u32, log offset u64, highest modseq,   |
-//	| base modseq u64, day u32, first UID of the last 8 days u32 * 8, zeros  |
+//	| record size u32, 1 u32, index id, cache files so far, uidvalidity,     |
+//	| uidnext, messages, seen, deleted, log sequence u32, log offset u64,    |
+//	| highest modseq, base modseq u64, day u32, first UID of the last 8 days |
+//	| u32 * 8, zeros                                                         |
 //	+------------------------------------------------------------------------+
 //	| extensions: header size, reset id u32, record offset, size, align,     |
 //	| name size u16, name, header; names and headers padded to 8             |
@@ -132,5 +133,6 @@
 // # Not done
 //
 // Private flags, lockless readers of a half-written cache record, the list
-// index over all mailboxes, mail_cache_min_mail_count.
+// index over all mailboxes, mail_cache_min_mail_count, removal of an old
+// linked.log.2.
 package linked

@@ -31,6 +31,7 @@ const (
 // header is the base header of the index file.
 type header struct {
 	indexID              uint32
+	resets               uint32 // cache files so far
 	uidValidity, uidNext uint32
 	messages             uint32
 	seen, deleted        uint32
@@ -89,7 +90,7 @@ func (v *view) encodeHeader() (b []byte, recordSize int) {
 	le.PutUint32(b[4:], uint32(len(b)))
 	le.PutUint32(b[8:], uint32(recordSize))
 	b[12] = 1 // little endian
-	for i, x := range []uint32{h.indexID, 0, h.uidValidity, h.uidNext, h.messages, h.seen, h.deleted, h.logSeq} {
+	for i, x := range []uint32{h.indexID, h.resets, h.uidValidity, h.uidNext, h.messages, h.seen, h.deleted, h.logSeq} {
 		le.PutUint32(b[16+4*i:], x)
 	}
 	le.PutUint64(b[48:], h.logHead)
@@ -128,7 +129,7 @@ func (v *view) decodeHeader(b []byte, size int64) (l layout, need int, err error
 	}
 	b = b[:l.headerSize]
 	u := func(at int) uint32 { return le.Uint32(b[at:]) }
-	v.hdr = header{indexID: u(16), uidValidity: u(24), uidNext: u(28), messages: u(32), seen: u(36), deleted: u(40), logSeq: u(44),
+	v.hdr = header{indexID: u(16), resets: u(20), uidValidity: u(24), uidNext: u(28), messages: u(32), seen: u(36), deleted: u(40), logSeq: u(44),
 		logHead: le.Uint64(b[48:]), modseq: le.Uint64(b[56:]), baseModSeq: le.Uint64(b[64:]), dayStamp: u(72)}
 	for i := range v.hdr.dayFirst {
 		v.hdr.dayFirst[i] = u(76 + 4*i)

@@ -232,6 +232,7 @@ func (v *view) apply(b []byte) error {
 				break
 			}
 			cur.reset, stale = le.Uint32(r), false
+			v.hdr.resets++
 			clear(cur.rec)
 		case recExtHdr:
 			if cur == nil || len(r) < 8 || int64(le.Uint32(r[4:])) > int64(len(r)-8) || le.Uint32(r) != 0 {

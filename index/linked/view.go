@@ -123,12 +123,8 @@ func (v *view) count() {
 // status is the mailbox's.
 func (v *view) status() index.Status {
 	h := &v.hdr
-	s := index.Status{UIDValidity: h.uidValidity, UIDNext: h.uidNext, Messages: int(h.messages),
-		Unseen: int(h.messages - h.seen), Deleted: int(h.deleted), HighestModSeq: h.modseq, Generation: uint64(h.logSeq)}
-	if e := v.ext(extCache); e != nil {
-		s.Generation += uint64(e.reset)
-	}
-	return s
+	return index.Status{UIDValidity: h.uidValidity, UIDNext: h.uidNext, Messages: int(h.messages),
+		Unseen: int(h.messages - h.seen), Deleted: int(h.deleted), HighestModSeq: h.modseq, Generation: uint64(h.resets)}
 }
 
 // choose appends the rows that s selects to dst; all: it is every row, and dst
