@@ -34,7 +34,6 @@ type cache struct {
 	stored int    // fields in it
 	blocks int
 	dirty  bool // decisions or last uses have changed
-	opened bool // the file was there before this session: it may be due for a purge
 }
 
 func (c *cache) close() {
@@ -122,7 +121,7 @@ func (m *mailbox) readCache() (*cache, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &cache{f: f, opened: true}
+	c := &cache{f: f}
 	ok := false
 	defer func() {
 		if !ok {

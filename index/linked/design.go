@@ -60,6 +60,7 @@ type mailbox struct {
 	deadLines int          // lines of expunged messages in the uidlist
 	cache     *cache       // nil: not opened
 	threads   *threads     // nil: not loaded
+	checked   bool         // whether the cache file is due for a purge, in this session
 	gen       uint64       // raised whenever the view may have other rows
 
 	counts  counts

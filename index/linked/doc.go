@@ -106,8 +106,8 @@
 //
 // K7. A purge rewrites the cache as one record for each message, without
 // fields that nobody uses, and without those wanted of new mail only where mail
-// is old. It happens when a cache file is opened and one of the options'
-// limits is passed (due).
+// is old. It happens before the first write of a session to a cache file, and in
+// a Sync that expunges, when one of the options' limits is passed (due).
 //
 // K8. A view that another process has overtaken answers from what it has; what
 // it finds out goes into no file.

@@ -44,9 +44,6 @@ func (m *mailbox) each(rows []int32, names []string, random bool, fn func(row in
 	if err := m.loadRows(); err != nil {
 		return err
 	}
-	if err := m.purgeIfDue(); err != nil {
-		return err
-	}
 	ids, err := m.want(names...)
 	if err != nil {
 		return err
@@ -61,15 +58,23 @@ func (m *mailbox) each(rows []int32, names []string, random bool, fn func(row in
 		}
 		return int32(i)
 	}
-	for from := 0; from < n; from += batch {
-		if err := m.eachBatch(from, min(from+batch, n), row, ids, random, fn); err != nil {
+	for from := 0; from < n; {
+		purged, err := m.eachBatch(from, min(from+batch, n), row, ids, random, fn)
+		if err != nil {
+			return err
+		}
+		if !purged {
+			from += batch
+		} else if ids, err = m.want(names...); err != nil { // fields have other numbers now
 			return err
 		}
 	}
 	return m.saveDecisions()
 }
 
-func (m *mailbox) eachBatch(from, to int, row func(int) int32, ids []int, random bool, fn func(row int32, vals [][]byte) error) error {
+// eachBatch is each for some of the rows. purged: the cache file was due for a
+// purge and has been rewritten; nothing else was done.
+func (m *mailbox) eachBatch(from, to int, row func(int) int32, ids []int, random bool, fn func(row int32, vals [][]byte) error) (purged bool, err error) {
 	c, v := m.cache, &m.disk.view
 	now, weekOld := uint32(m.cfg.Now().Unix()), v.hdr.dayFirst[7]
 	slot := make([]int8, len(c.fields))
@@ -78,6 +83,12 @@ func (m *mailbox) eachBatch(from, to int, row func(int) int32, ids []int, random
 	}
 	for k, id := range ids {
 		slot[id] = int8(k)
+	}
+	if id, ok := c.ids[m.sentField()]; ok && slices.Contains(ids, id) {
+		// Whoever parses a Date for date.sent has the header field in hand.
+		if c.fields[c.ids[fieldDate]].use(v.uid[row(to-1)], weekOld, now, random) {
+			c.dirty = true
+		}
 	}
 	for _, id := range ids {
 		f := &c.fields[id]
@@ -103,7 +114,7 @@ func (m *mailbox) eachBatch(from, to int, row func(int) int32, ids []int, random
 		offsets = nil
 	} else if len(c.data) == 0 {
 		if err := c.remap(); err != nil {
-			return err
+			return false, err
 		}
 	}
 	m.counts.lookups += int64(to - from)
@@ -127,21 +138,19 @@ func (m *mailbox) eachBatch(from, to int, row func(int) int32, ids []int, random
 	}
 	m.todo = todo
 	if len(todo) > 0 {
-		if id, ok := c.ids[m.sentField()]; ok && slices.Contains(ids, id) {
-			// Whoever parses a Date for date.sent has the header field in hand.
-			if c.fields[c.ids[fieldDate]].use(v.uid[row(to-1)], weekOld, now, random) {
-				c.dirty = true
-			}
+		// The cache is about to grow: is it due for a purge?
+		if purged, err := m.purgeIfDue(); purged || err != nil {
+			return purged, err
 		}
 		if cap(m.made) < len(todo) {
 			m.made = make([]parsedAt, batch)
 		}
 		made := m.made[:len(todo)]
 		if err := m.readMail(todo, ids, made); err != nil {
-			return err
+			return false, err
 		}
 		if err := m.store(todo, made); err != nil {
-			return err
+			return false, err
 		}
 		next := 0
 		for i := from; i < to && next < len(todo); i++ {
@@ -163,7 +172,7 @@ func (m *mailbox) eachBatch(from, to int, row func(int) int32, ids []int, random
 			for b, end := p.b[at.off:at.end], at.end-at.stored; len(b) > 0; {
 				id, data, rest, ok := c.next(b, len(b) <= end)
 				if !ok {
-					return corrupt(cacheName, "a record in memory")
+					return false, corrupt(cacheName, "a record in memory")
 				}
 				if s := slot[id]; s >= 0 {
 					out[s] = data
@@ -188,10 +197,10 @@ func (m *mailbox) eachBatch(from, to int, row func(int) int32, ids []int, random
 	}
 	for i := from; i < to; i++ {
 		if err := fn(row(i), vals[(i-from)*k:(i-from+1)*k]); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return false, nil
 }
 
 // dates makes dst[row] the sent date of each row: the Date field's, else

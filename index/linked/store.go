@@ -225,17 +225,33 @@ func (m *mailbox) due() string {
 	return ""
 }
 
-// purgeIfDue purges a cache file that was there before this session or an
-// expunge, once for each look at it.
-func (m *mailbox) purgeIfDue() error {
+// purgeIfDue purges a cache file that was there before this session, before
+// the first write to it.
+func (m *mailbox) purgeIfDue() (purged bool, err error) {
+	if m.checked || m.cache.f == nil {
+		m.checked = true
+		return false, nil
+	}
+	m.checked = true
+	why := m.due()
+	if why == "" {
+		return false, nil
+	}
+	err = m.extend(func() error {
+		purged = true
+		return m.purge(why)
+	})
+	return purged, err
+}
+
+// purgeExpunged is for a Sync that has expunged: it makes more dead records. The
+// lock is held.
+func (m *mailbox) purgeExpunged() error {
 	if err := m.openCache(); err != nil {
 		return err
 	}
-	if m.cache.opened {
-		m.cache.opened = false
-		if why := m.due(); why != "" {
-			return m.extend(func() error { return m.purge(why) })
-		}
+	if why := m.due(); why != "" {
+		return m.purge(why)
 	}
 	return nil
 }

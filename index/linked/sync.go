@@ -139,14 +139,16 @@ func (m keeper) Save(t *index.Table, d *index.Delta, k index.Known, c index.Chan
 	}
 	m.table = t
 	m.gen++
-	if m.cache != nil && len(d.Removed) > 0 {
-		m.cache.opened = true // there are more dead records now
-	}
 	if m.disk.end >= m.opt.logRotate || m.disk.index && m.disk.end-m.disk.folded > m.opt.rewriteMin {
 		if err := m.fold(); err != nil {
 			return err
 		}
-		return m.rotate()
+		if err := m.rotate(); err != nil {
+			return err
+		}
+	}
+	if len(d.Removed) > 0 {
+		return m.purgeExpunged()
 	}
 	return nil
 }
