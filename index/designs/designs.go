@@ -4,9 +4,11 @@ package designs
 
 import (
 	"mailbench/index"
+	"mailbench/index/bboltidx"
 	"mailbench/index/column"
 	"mailbench/index/envelope"
 	"mailbench/index/linked"
+	"mailbench/index/pebbleidx"
 	"mailbench/index/scan"
 	"mailbench/index/sqlidx"
 )
@@ -17,6 +19,8 @@ var All = index.Registry{
 	linked.Design,
 	envelope.Design,
 	sqlidx.Design,
+	bboltidx.Design,
+	pebbleidx.Design,
 	scan.Design,
 }
 
