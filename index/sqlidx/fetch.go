@@ -12,6 +12,7 @@ import (
 // in the tables, else the mails are read.
 func (m *mailbox) Fetch(uids []uint32, fields []string, fn func(uid uint32, values [][]byte) error) error {
 	place, known := make([]int, rfc5322.NumFields), true // 1 + position in values
+	set := m.fields                                      // inserted now if they are not: 0 when others are asked for
 	for i, name := range fields {
 		at := -1
 		for f := range rfc5322.NumFields {
@@ -22,9 +23,12 @@ func (m *mailbox) Fetch(uids []uint32, fields []string, fn func(uid uint32, valu
 		if known = known && at >= 0 && place[max(at, 0)] == 0; known {
 			place[at] = i + 1
 		}
+		if at < 0 || m.fields&rfc5322.Field(at).Mask() == 0 {
+			set = 0
+		}
 	}
 	var stopped error // fn's error is not the database's
-	err := m.ask(0, func() error {
+	err := m.ask(set, func() error {
 		if known {
 			h, err := m.have()
 			if err != nil {

@@ -86,11 +86,11 @@ func (m *mailbox) ask(set rfc5322.Mask, f func() error) (err error) {
 // errStop ends a query early.
 var errStop = errors.New("sqlidx: enough")
 
-// messages calls fn for the messages that where selects, with their keywords.
-// errStop: fn has returned false.
-func (m *mailbox) messages(where string, fn func(index.Message) bool, args ...any) error {
+// messages calls fn for the messages that from, which follows FROM messages m,
+// selects, with their keywords. errStop: fn has returned false.
+func (m *mailbox) messages(from string, fn func(index.Message) bool, args ...any) error {
 	return m.db.query("SELECT message_idnr, seq, unique_id, folder, "+flagsOf+`,
-		(SELECT sum(1 << keyword) FROM keywords k WHERE k.message_idnr = m.message_idnr) FROM messages m `+where+" ORDER BY message_idnr", func(row []driver.Value) error {
+		(SELECT sum(1 << keyword) FROM keywords k WHERE k.message_idnr = m.message_idnr) FROM messages m `+from+" ORDER BY message_idnr", func(row []driver.Value) error {
 		x, err := m.message(row)
 		if err != nil {
 			return err
@@ -124,7 +124,11 @@ func (m *mailbox) Messages(fn func(index.Message) bool) error {
 // ChangesSince implements index.Changer: two index scans.
 func (m *mailbox) ChangesSince(modseq uint64, changed func(index.Message) bool, vanished func(uid uint32) bool) error {
 	return enough(m.ask(0, func() error {
-		if err := m.messages("WHERE seq > ?", changed, modseq); err != nil {
+		from := "WHERE seq > ?"
+		if modseq > 0 { // few: the planner would rather walk all in the order of the UIDs
+			from = "INDEXED BY messages_seq " + from
+		}
+		if err := m.messages(from, changed, modseq); err != nil {
 			return err
 		}
 		return m.db.query("SELECT message_idnr, seq FROM vanished WHERE seq > ? ORDER BY seq, message_idnr", func(row []driver.Value) error {
