@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"mailbench/internal/tempdir"
 )
 
 // freshEnv marks the child process.
@@ -32,11 +34,13 @@ func (r *Runner) fresh() int {
 		return complain(err)
 	}
 	spec := fmt.Sprintf("synthetic:%d,seed=%d", freshMessages, binary.LittleEndian.Uint64(seed[:])>>32)
-	dir, err := os.MkdirTemp(r.cfg.Scratch, "fresh-")
+	own, err := tempdir.Make(r.cfg.Scratch, "fresh-") // what a killed run left there goes first
 	if err != nil {
 		return complain(err)
 	}
-	defer os.RemoveAll(dir)
+	r.places = append(r.places, own) // for an interrupt
+	defer own.Remove()
+	dir := own.Path
 	args := []string{"-test.run=^$", "-test.benchtime=1x", "-test.bench=" + flag.Lookup("test.bench").Value.String(),
 		"-corpus=" + spec, "-samples=1", "-rows=" + r.cfg.Rows, "-designs=" + r.cfg.Names, "-options=" + r.cfg.Options, "-tier=" + r.cfg.Tiers,
 		"-index-dir=" + filepath.Join(dir, "index"), "-scratch=" + filepath.Join(dir, "scratch"),
