@@ -17,7 +17,7 @@ var Design index.Design = design{}
 type design struct{}
 
 func (design) Name() string               { return "pebble" }
-func (design) Integrity() index.Integrity { return index.TrustsDisk }
+func (design) Integrity() index.Integrity { return index.DetectsDamage }
 
 var (
 	extraSync = index.Extra{Name: "sync", Values: []string{"on", "off"},

@@ -78,6 +78,13 @@
 // disk), its memory is lost, the caller has an error, and the next call opens
 // the files anew. No log is written.
 //
+// Damage: pebble has a sum of each block, log record and manifest record; what it
+// cannot know, that files of different states or indexes were mixed, P3 tells.
+// With both, no flip of any bit, cut of any file or mix of files that the
+// conformance kit tries gives a wrong answer, and the design says so. What a log
+// that was not flushed (flush=never) has lost at its end cannot be told from a
+// torn write: it is an older index.
+//
 // Pebble opens a directory once. Mailboxes of one process share it; between
 // processes the directory is locked (flock, no file): any number may read, one
 // may write, and none while others have it open. Who does not get it within a
