@@ -20,6 +20,14 @@ type Newcomer interface {
 	Arrived(l *Listing, known Digest, limit int) bool
 }
 
+// A HeadReader is a Source that can spare who reads on to the empty line the
+// search for it.
+type HeadReader interface {
+	// ReadHead is ReadHeader, but something of the body may follow. Where no
+	// empty line is in it, ReadHeader tells how much of it is the header.
+	ReadHead(e *Entry, buf []byte) ([]byte, error)
+}
+
 // maxArrived bounds what is taken in without the rows: it has to fit a record
 // of the log.
 const maxArrived = maxRecord / 32

@@ -67,26 +67,58 @@ func (r *Reader) ReadHeader(e *Entry, buf []byte) ([]byte, error) {
 	return buf, nil
 }
 
+// ReadHead is ReadHeader for those who look for the end of the header
+// themselves, which is a tenth of the work with mail in memory: a file that ends
+// within the first read comes as it is, with its body or a part of it.
+func (r *Reader) ReadHead(e *Entry, buf []byte) ([]byte, error) {
+	f, err := r.open(e)
+	if err != nil {
+		return buf[:0], err
+	}
+	if buf, err = firstOf(f, buf); err == nil && len(buf) == firstRead {
+		buf, err = readOn(f, buf)
+	}
+	f.close()
+	if err != nil {
+		return buf, r.pathError("read", e.Dir, e.File, err)
+	}
+	return buf, nil
+}
+
 func readHeader(f handle, buf []byte) ([]byte, error) {
+	buf, err := firstOf(f, buf)
+	if len(buf) == 0 || err != nil {
+		return buf, err
+	}
+	return readOn(f, buf)
+}
+
+func firstOf(f handle, buf []byte) ([]byte, error) {
 	buf = slices.Grow(buf[:0], firstRead)
+	n, err := f.pread(buf[:firstRead], 0)
+	return buf[:n], err
+}
+
+// readOn reads until the header that begins in buf ends, and cuts what follows.
+func readOn(f handle, buf []byte) ([]byte, error) {
 	want, line := firstRead, 0
 	for {
-		n, err := f.pread(buf[len(buf):want], int64(len(buf)))
-		buf = buf[:len(buf)+n]
-		if err != nil {
-			return buf, err
-		}
 		end, next := headerEnd(buf, line)
 		if end >= 0 {
 			return buf[:end], nil
 		}
-		if n == 0 || len(buf) == MaxHeader {
+		if len(buf) == MaxHeader {
 			return buf, nil
 		}
 		line = next
 		if len(buf) == want {
 			want *= 2
 			buf = slices.Grow(buf, want-len(buf))
+		}
+		n, err := f.pread(buf[len(buf):want], int64(len(buf)))
+		buf = buf[:len(buf)+n]
+		if n == 0 || err != nil {
+			return buf, err
 		}
 	}
 }

@@ -218,6 +218,16 @@ func (s *Maildir) ReadHeader(e *index.Entry, buf []byte) ([]byte, error) {
 	return b, err
 }
 
+// ReadHead is ReadHeader for who looks for the empty line, see index.HeadReader.
+func (s *Maildir) ReadHead(e *index.Entry, buf []byte) ([]byte, error) {
+	defer s.p.Begin(index.PhaseRead).End()
+	m := entryOf(e)
+	b, err := s.r.ReadHead(&m, buf)
+	s.p.Mail(len(b))
+	s.unread.note(e, err)
+	return b, err
+}
+
 // ReadMessage reads the whole file.
 func (s *Maildir) ReadMessage(e *index.Entry, buf []byte) ([]byte, error) {
 	defer s.p.Begin(index.PhaseRead).End()

@@ -130,7 +130,7 @@ func (c *chunk) reset(seq int) {
 
 // A reader takes wanted values out of messages.
 type reader struct {
-	src    index.Source
+	src    countedSource
 	want   wants
 	mask   rfc5322.Mask
 	compat mailsort.Compat
@@ -151,8 +151,9 @@ func (r *reader) read(c *chunk, e *index.Entry) error {
 	internal := e.MTime
 	known := e.MTimeOK
 	size := e.VSize
+	var h rfc5322.Header
 	if err == nil && r.want.header() {
-		c.buf, err = r.src.ReadHeader(e, c.buf)
+		err = r.header(c, e, &h)
 		head = c.buf
 	}
 	if err == nil && r.want.size && size < 0 {
@@ -168,7 +169,7 @@ func (r *reader) read(c *chunk, e *index.Entry) error {
 			return err
 		}
 		denied = errors.Is(err, fs.ErrPermission) // and has an INTERNALDATE all the same
-		absent, head, size = true, nil, 0
+		absent, head, size, h = true, nil, 0, rfc5322.Header{}
 	}
 	if r.want.arrival {
 		c.arrival = append(c.arrival, internal)
@@ -180,8 +181,6 @@ func (r *reader) read(c *chunk, e *index.Entry) error {
 		return nil
 	}
 	defer r.phases.Begin(index.PhaseParse).End()
-	var h rfc5322.Header
-	rfc5322.Scan(head, r.mask, &h)
 	if r.want.thread {
 		ctl := uint8(0)
 		if absent {
@@ -225,6 +224,28 @@ func (r *reader) read(c *chunk, e *index.Entry) error {
 		r.envelope(c, head, &h)
 	}
 	return nil
+}
+
+// header reads the header of a message into c.buf and finds the fields in it.
+func (r *reader) header(c *chunk, e *index.Entry, h *rfc5322.Header) (err error) {
+	if c.buf, err = r.src.ReadHead(e, c.buf); err != nil {
+		return err
+	}
+	_, more := r.src.Source.(index.HeadReader)
+	if r.scan(c.buf, h) || !more {
+		return nil
+	}
+	// A header without an empty line after it: rare, and what is read of it is
+	// what ReadHeader says.
+	if c.buf, err = r.src.ReadHeader(e, c.buf); err == nil {
+		r.scan(c.buf, h)
+	}
+	return err
+}
+
+func (r *reader) scan(b []byte, h *rfc5322.Header) bool {
+	defer r.phases.Begin(index.PhaseParse).End()
+	return rfc5322.Scan(b, r.mask, h)
 }
 
 var nowhere = index.Entry{VSize: -1} // a message that the source has no more

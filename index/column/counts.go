@@ -37,7 +37,7 @@ func (m *mailbox) Counts() map[string]int64 {
 }
 
 // source is the mail, with what is opened of it counted.
-func (m *mailbox) source() index.Source { return countedSource{m.cfg.Source, &m.counts} }
+func (m *mailbox) source() countedSource { return countedSource{m.cfg.Source, &m.counts} }
 
 type countedSource struct {
 	index.Source
@@ -46,6 +46,15 @@ type countedSource struct {
 
 func (s countedSource) ReadHeader(e *index.Entry, buf []byte) ([]byte, error) {
 	s.c.mails.Add(1)
+	return s.Source.ReadHeader(e, buf)
+}
+
+// ReadHead is the source's, or ReadHeader: see index.HeadReader.
+func (s countedSource) ReadHead(e *index.Entry, buf []byte) ([]byte, error) {
+	s.c.mails.Add(1)
+	if h, ok := s.Source.(index.HeadReader); ok {
+		return h.ReadHead(e, buf)
+	}
 	return s.Source.ReadHeader(e, buf)
 }
 

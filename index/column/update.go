@@ -59,6 +59,7 @@ func (m *mailbox) update(st *store, v *view, h *index.BaseHeader) *update {
 		return nil
 	}
 	defer a.r.Close()
+	m.wait() // for the few rows that came; a first fill has no answers before it
 	c := m.changeOf(st, v, a, l)
 	if c == nil {
 		return nil
