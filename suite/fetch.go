@@ -21,7 +21,7 @@ type reading struct {
 	fields string // Options.Fields
 	index  string
 	tier   string // kind of tier in front, "" without one
-	cache  string // its size
+	share  int    // its size, in percent of all records
 }
 
 // fields are those that are asked for.

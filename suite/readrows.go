@@ -68,10 +68,16 @@ func (r *Runner) tierRows(d index.Design, ax index.Axes) []Row {
 	}
 	var rows []Row
 	for _, op := range []string{"recent", "zipf"} {
-		for _, kind := range kinds {
-			q := reading{op: op, fields: envelopeFirst(ax.Fields)[0], pass: "again", index: indexOpen, cache: strconv.Itoa(tierShare) + "pct", tier: kind}
-			kv := []string{"design", d.Name(), "op", q.op, "fields", q.fields, "pass", q.pass, "mails", "warm", "index", q.index, "cache", q.cache, "tier", q.tier}
-			rows = append(rows, Row{"Fetch", params(kv...), false, fetch(d, q)})
+		for _, share := range tierShares {
+			for _, kind := range kinds {
+				if kind == "none" && share != tierShares[0] {
+					continue // nothing has no size
+				}
+				q := reading{op: op, fields: envelopeFirst(ax.Fields)[0], pass: "again", index: indexOpen, share: share, tier: kind}
+				kv := []string{"design", d.Name(), "op", q.op, "fields", q.fields, "pass", q.pass, "mails", "warm", "index", q.index,
+					"cache", strconv.Itoa(share) + "pct", "tier", q.tier}
+				rows = append(rows, Row{"Fetch", params(kv...), false, fetch(d, q)})
+			}
 		}
 	}
 	return rows

@@ -85,8 +85,8 @@ SelectAgain/design=linked/mails=warm/index=cold
 SelectAgain/design=linked/mails=warm/index=open
 Resync/design=linked/delta=none/mails=warm/index=warm
 Resync/design=linked/delta=deliver/mails=warm/index=warm
-ThreadFirst/design=linked/mails=warm/index=warm
-ThreadFirst/design=linked/mails=PAIR/index=warm
+ThreadFirst/design=linked/fields=thread/mails=warm/index=warm
+ThreadFirst/design=linked/fields=thread/mails=PAIR/index=warm
 ThreadAgain/design=linked/delta=none/search=all/mails=warm/index=warm
 ThreadAgain/design=linked/delta=none/search=all/mails=warm/index=cold
 ThreadAgain/design=linked/delta=none/search=all/mails=warm/index=open
@@ -96,9 +96,8 @@ SortDate/design=linked/pass=first/delta=none/search=all/mails=warm/index=warm
 SortDate/design=linked/pass=again/delta=none/search=all/mails=warm/index=warm
 SortSubject/design=linked/pass=first/delta=none/search=all/mails=warm/index=warm
 SortSubject/design=linked/pass=again/delta=none/search=all/mails=warm/index=warm
-Fetch/design=linked/op=window/pass=again/mails=warm/index=warm
+Fetch/design=linked/op=window/fields=envelope/pass=again/mails=warm/index=warm
 Compact/design=linked/dead=30pct/mails=warm/index=warm
-Fetch/design=linked/op=window/pass=again/mails=warm/index=warm
 Floor/op=readdir/mails=warm
 Floor/op=names/mails=warm
 Floor/op=headers/mails=warm

@@ -10,9 +10,9 @@ import (
 	"mailbench/index/tier"
 )
 
-// tierShare is the size of the tiers, in percent of what all records of the
+// tierShares are the sizes of the tiers, in percent of what all records of the
 // mailbox would take: a server has memory for a part of its mailboxes.
-const tierShare = 10
+var tierShares = []int{10, 1}
 
 // pickTiers finds the kinds of tier that are measured.
 func (r *Runner) pickTiers() ([]string, error) {
@@ -48,7 +48,7 @@ func tierJob(j *job, p *player, mb index.Mailbox, before []tier.Call) (*job, err
 		t    *tier.Tier
 		m    *tier.Mailbox
 		all  = slices.Concat(before, p.calls)
-		size = max(total*tierShare/100, 1)
+		size = max(total*int64(p.q.share)/100, 1)
 		st   tier.Stats
 	)
 	bound := tier.Bound(all, len(before), size, func(uid uint32, _ []string) int64 {
