@@ -165,6 +165,31 @@ func TestUpdate_wrongForest(t *testing.T) {
 	}
 }
 
+func TestUpdateAllocs(t *testing.T) {
+	const n = 20_000
+	in := input(listShape(n))
+	rows := make([]int32, n-10)
+	for i := range rows {
+		rows[i] = int32(i)
+	}
+	fresh := []int32{n - 10, n - 9, n - 8, n - 7, n - 6, n - 5, n - 4, n - 3, n - 2, n - 1}
+	gone := []int32{5, 700, 9000}
+	for alg := range NumAlgs {
+		sc := new(Scratch)
+		var old, dst Forest
+		Build(alg, in, rows, &old, sc)
+		op := func() {
+			if !Update(alg, in, &old, gone, fresh, &dst, sc) {
+				t.Errorf("%v: not updated", alg)
+			}
+		}
+		op()
+		if a := testing.AllocsPerRun(3, op); a > 4 {
+			t.Errorf("%v: %v allocations", alg, a)
+		}
+	}
+}
+
 func FuzzUpdate(f *testing.F) {
 	f.Add(uint64(1), uint8(3))
 	f.Fuzz(func(t *testing.T, seed uint64, most uint8) {

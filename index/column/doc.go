@@ -95,7 +95,15 @@
 // An open handle keeps the columns that it decoded, and answers of 256 KiB and
 // more in a ristretto cache bounded by Options.CacheBytes. A cache that is new
 // is encoded and written while the threads are built from the same columns;
-// no query returns before it is on disk.
+// no query returns before it is on disk. Compact passes streams on from the old
+// file to the new one (type pruner) and keeps nothing decoded.
+//
+// # Beside index.Mailbox
+//
+// A mailbox is an index.Fetcher (fields of an ENVELOPE from the cache with
+// fields=envelope, byte for byte what the mail has; everything else from the
+// mail, with the names of a few messages found without decoding all), an
+// index.Changer and an index.Counter.
 //
 // # Damage and crashes
 //

@@ -114,24 +114,65 @@ func (m *mailbox) fetchCached(st *store, v *view, uids []uint32, from int, place
 // fetchMail reads the headers.
 func (m *mailbox) fetchMail(uids []uint32, fields []string, fn func(uint32, [][]byte) error) error {
 	m.wait()
-	t, err := m.base.Table()
+	entry, err := m.entries(uids)
 	if err != nil {
 		return err
 	}
-	if err := m.base.Naming(m.cfg.Source); err != nil {
-		return err
-	}
-	var entry index.Entry
+	return index.FetchFrom(m.source(), uids, fields, entry, fn)
+}
+
+// fewNames is how many messages are worth decoding blocks of names for, rather
+// than all names.
+const fewNames = 2048
+
+// entries finds the source's entries of messages, with no more names of the
+// index decoded than these are among, if the source can do with that.
+func (m *mailbox) entries(uids []uint32) (func(uid uint32) *index.Entry, error) {
+	var e index.Entry
 	var name []byte
-	return index.FetchFrom(m.source(), uids, fields, func(uid uint32) *index.Entry {
+	if namer, ok := m.cfg.Source.(index.Namer); ok && len(uids) <= fewNames {
+		t, err := m.base.Rows()
+		if err != nil {
+			return nil, err
+		}
+		rows := make([]int32, 0, len(uids))
+		for _, u := range uids {
+			if row, ok := t.Row(u); ok {
+				rows = append(rows, int32(row))
+			}
+		}
+		slices.Sort(rows)
+		rows = slices.Compact(rows)
+		names := make(map[uint32]index.Message, len(rows))
+		err = m.base.EachMessage(rows, func(msg index.Message) bool {
+			names[msg.UID] = msg
+			return true
+		})
+		return func(uid uint32) *index.Entry {
+			msg, ok := names[uid]
+			if !ok {
+				return nil
+			}
+			row, _ := t.Row(uid)
+			name = namer.NameEntry(&e, []byte(msg.Key), msg.Flags, t.Dir(row), msg.Keywords, name)
+			return &e
+		}, err
+	}
+	t, err := m.base.Table()
+	if err != nil {
+		return nil, err
+	}
+	if err := m.base.Naming(m.cfg.Source); err != nil {
+		return nil, err
+	}
+	return func(uid uint32) (at *index.Entry) {
 		row, ok := t.Row(uid)
 		if !ok {
 			return nil
 		}
-		var e *index.Entry
-		e, name = m.base.EntryInto(row, &entry, name)
-		return e
-	}, fn)
+		at, name = m.base.EntryInto(row, &e, name)
+		return at
+	}, nil
 }
 
 // ChangesSince tells what the index knows: see index.Changer. O(n), but names

@@ -14,20 +14,25 @@ import (
 // that no cache has.
 func TestFetch_whatIsRead(t *testing.T) {
 	r, _ := seeded(t)
-	for _, fields := range []string{"thread", "envelope"} {
+	for round := range 4 {
+		fields := []string{"thread", "envelope"}[round%2]
 		f := newFake()
 		for range 300 {
 			f.add(randomMail(r))
 		}
+		var src index.Source = f
+		if round > 1 {
+			src = named{f}
+		}
 		dir := t.TempDir()
-		mb := openBox(t, dir, fast, f, index.Options{Fields: fields})
+		mb := openBox(t, dir, fast, src, index.Options{Fields: fields})
 		mb.Sync()
 		if err := verify(mb, f, r); err != nil {
 			t.Fatal(err)
 		}
 		mb.Close()
 		f.remove(f.keys()[7])
-		mb = openBox(t, dir, fast, f, index.Options{Fields: fields})
+		mb = openBox(t, dir, fast, src, index.Options{Fields: fields})
 		mb.Sync()
 		ask := func(names ...string) int64 {
 			before := mb.(index.Counter).Counts()["mails-opened"]
