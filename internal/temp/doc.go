@@ -12,7 +12,8 @@
 //	        gone, names and inodes stay; proof: of up to 1,000 files drawn at
 //	        random no more than 0.1% of the pages are resident
 //	cold    everything the kernel caches is dropped (drop_caches, which hurts
-//	        everybody on the machine, only on request); proof afterwards,
+//	        everybody on the machine, only on request), or the files lie in a
+//	        private file system that is mounted anew (Image); proof afterwards,
 //	        because opening a file to ask already reads its inode: the device
 //	        must have delivered at least what the operation had to read
 //
