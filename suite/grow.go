@@ -12,6 +12,7 @@ import (
 	"mailbench/corpus"
 	"mailbench/index"
 	"mailbench/internal/bar"
+	"mailbench/internal/meter"
 	"mailbench/internal/temp"
 )
 
@@ -85,11 +86,7 @@ func grow(size growSize, op string, prepare func(*Runner, *fixture) (*job, error
 func (r *Runner) growCorpus(size growSize) (*fixture, error) {
 	spec := corpus.Spec{Messages: size.messages, Body: corpus.BodyNone}
 	if isFresh() {
-		mine, err := corpus.Parse(r.cfg.Corpus) // for its seed
-		if err != nil {
-			return nil, err
-		}
-		spec.Messages, spec.Seed = size.fresh, mine.Seed
+		spec.Messages, spec.Seed = size.fresh, r.seed()
 	}
 	if r.grown != nil && r.grown.name == spec.Name() {
 		return r.grown, nil
@@ -103,6 +100,15 @@ func (r *Runner) growCorpus(size growSize) (*fixture, error) {
 	}
 	r.grown = f
 	return f, nil
+}
+
+// seed is that of the run's corpus, 0 of a user's.
+func (r *Runner) seed() uint64 {
+	spec, err := corpus.Parse(r.cfg.Corpus)
+	if err != nil {
+		return 0
+	}
+	return spec.Seed
 }
 
 // ownCorpus makes or opens a synthetic corpus that is not the run's own. Its
@@ -139,6 +145,7 @@ type growth struct {
 type growCost struct {
 	size growSize
 	ns   float64 // per message
+	cpu  float64 // ns of it
 }
 
 // add notes what a row took, and gives its metrics: ns and heap bytes per
@@ -154,7 +161,8 @@ func (g *growth) add(key string, size growSize, j *job, res *result) []metric {
 		g.keys = append(g.keys, key)
 	}
 	costs := slices.DeleteFunc(g.cost[key], func(c growCost) bool { return c.size == size }) // with -count
-	costs = append(costs, growCost{size, ns})
+	cpu := float64(medianOf(res.samples, func(s meter.Sample) int64 { return int64(s.CPU()) })) / n
+	costs = append(costs, growCost{size, ns, cpu})
 	slices.SortFunc(costs, func(a, b growCost) int { return a.size.messages - b.size.messages })
 	g.cost[key] = costs
 	if costs[0].size != size && costs[0].ns > 0 {
@@ -165,6 +173,7 @@ func (g *growth) add(key string, size growSize, j *job, res *result) []metric {
 
 // notes tells, for each operation, what a message cost in each mailbox and the
 // factor from the smallest to the largest: 1 is linear, less is a fixed cost.
+// That of CPU time says more on a busy machine.
 func (g *growth) notes() []note {
 	var out []note
 	for _, key := range g.keys {
@@ -177,7 +186,7 @@ func (g *growth) notes() []note {
 			fmt.Fprintf(&b, "%s %.4g, ", c.size.name, c.ns)
 		}
 		last := costs[len(costs)-1]
-		fmt.Fprintf(&b, "factor %.3g", last.ns/costs[0].ns)
+		fmt.Fprintf(&b, "factor %.3g, of CPU time %.3g", last.ns/costs[0].ns, last.cpu/max(costs[0].cpu, 1e-3))
 		out = append(out, note{key, b.String()})
 	}
 	return out

@@ -37,7 +37,7 @@ func TestGrow_rows(t *testing.T) {
 func TestGrowth(t *testing.T) {
 	var g growth
 	took := func(size growSize, wall time.Duration, heap uint64) []metric {
-		return g.add("x", size, &job{messages: size.messages}, &result{samples: []meter.Sample{{Wall: wall, Bytes: heap}}})
+		return g.add("x", size, &job{messages: size.messages}, &result{samples: []meter.Sample{{Wall: wall, Bytes: heap, User: wall / 4}}})
 	}
 	small, large := growSizes[0], growSizes[1]
 	if got := took(small, 2*time.Millisecond, 5000); !slices.Equal(got, []metric{{"ns/msg", 2000}, {"B/msg", 5}}) {
@@ -50,7 +50,7 @@ func TestGrowth(t *testing.T) {
 		t.Errorf("large: %v", got)
 	}
 	took(small, time.Millisecond, 5000) // with -count
-	if got := g.notes(); len(got) != 1 || got[0] != (note{"x", "1k 1000, 10k 6000, factor 6"}) {
+	if got := g.notes(); len(got) != 1 || got[0] != (note{"x", "1k 1000, 10k 6000, factor 6, of CPU time 6"}) {
 		t.Errorf("notes: %v", got)
 	}
 }

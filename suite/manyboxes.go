@@ -56,12 +56,8 @@ func boxName(i int) string { return fmt.Sprintf("%05d", i) }
 func (r *Runner) manyBoxes(scale manyScale) (*boxes, error) {
 	spec := corpus.Spec{Messages: scale.pool, Body: corpus.BodyNone}
 	if isFresh() {
-		mine, err := corpus.Parse(r.cfg.Corpus) // for its seed
-		if err != nil {
-			return nil, err
-		}
 		scale = manyFresh
-		spec.Messages, spec.Seed = scale.pool, mine.Seed
+		spec.Messages, spec.Seed = scale.pool, r.seed()
 	}
 	pool, err := r.ownCorpus(spec)
 	if err != nil {
