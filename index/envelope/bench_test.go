@@ -9,6 +9,7 @@ import (
 	"mailbench/corpus"
 	"mailbench/corpus/source"
 	"mailbench/index"
+	"mailbench/internal/meter"
 	mailsort "mailbench/sort"
 	"mailbench/thread"
 )
@@ -50,9 +51,10 @@ func mustSync(t testing.TB, m *mailbox) index.Changes {
 	return c
 }
 
-func report(b *testing.B, m *mailbox) {
+func report(b *testing.B, m *mailbox, used meter.Sample) {
 	n := max(m.Status().Messages, 1)
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/msg")
+	b.ReportMetric(float64(used.CPU().Nanoseconds())/float64(b.N)/float64(n), "cpu-ns/msg")
 	for _, s := range m.Stats() {
 		if s.Rows > 0 {
 			b.ReportMetric(float64(s.Bytes)/float64(n), s.Name+"-B/msg")
@@ -69,6 +71,8 @@ func BenchmarkSelectFirst(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			cfg := index.Config{Dir: b.TempDir(), Source: benchSource(b), Options: index.Options{Extra: extra}}
 			var m *mailbox
+			var cpu meter.Meter
+			cpu.Start()
 			for b.Loop() {
 				if err := os.RemoveAll(cfg.Dir); err != nil {
 					b.Fatal(err)
@@ -76,7 +80,8 @@ func BenchmarkSelectFirst(b *testing.B) {
 				m = mustOpen(b, cfg)
 				mustSync(b, m)
 			}
-			report(b, m)
+			used := cpu.Stop()
+			report(b, m, used)
 		})
 	}
 }
@@ -120,13 +125,16 @@ func BenchmarkAgain(b *testing.B) {
 		b.Run("op="+op.name, func(b *testing.B) {
 			b.ReportAllocs()
 			var m *mailbox
+			var cpu meter.Meter
+			cpu.Start()
 			for b.Loop() {
 				m = mustOpen(b, cfg)
 				if err := op.do(m); err != nil {
 					b.Fatal(err)
 				}
 			}
-			report(b, m)
+			used := cpu.Stop()
+			report(b, m, used)
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"mailbench/corpus"
 	"mailbench/corpus/source"
 	"mailbench/index"
+	"mailbench/internal/meter"
 	mailsort "mailbench/sort"
 	"mailbench/thread"
 )
@@ -51,9 +52,10 @@ func mustSync(t testing.TB, m *mailbox) index.Changes {
 	return c
 }
 
-func report(b *testing.B, m *mailbox) {
+func report(b *testing.B, m *mailbox, used meter.Sample) {
 	n := max(m.Status().Messages, 1)
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/msg")
+	b.ReportMetric(float64(used.CPU().Nanoseconds())/float64(b.N)/float64(n), "cpu-ns/msg")
 	total := int64(0)
 	for _, s := range m.Stats() {
 		total += s.Bytes
@@ -89,6 +91,8 @@ func BenchmarkFirst(b *testing.B) {
 			cfg := index.Config{Dir: b.TempDir(), Source: benchSource(b), Options: o}
 			var m *mailbox
 			var sync, thr time.Duration
+			var cpu meter.Meter
+			cpu.Start()
 			for b.Loop() {
 				if err := os.RemoveAll(cfg.Dir); err != nil {
 					b.Fatal(err)
@@ -106,8 +110,9 @@ func BenchmarkFirst(b *testing.B) {
 				mustClose(b, m)
 				thr += time.Since(from)
 			}
+			used := cpu.Stop()
 			m = mustOpen(b, cfg)
-			report(b, m)
+			report(b, m, used)
 			mustClose(b, m)
 			b.ReportMetric(float64(sync.Nanoseconds())/float64(b.N), "select-ns/op")
 			b.ReportMetric(float64(thr.Nanoseconds())/float64(b.N), "thread-ns/op")
@@ -157,6 +162,8 @@ func BenchmarkAgain(b *testing.B) {
 		b.Run("op="+op.name, func(b *testing.B) {
 			b.ReportAllocs()
 			var m *mailbox
+			var cpu meter.Meter
+			cpu.Start()
 			for b.Loop() {
 				m = mustOpen(b, cfg)
 				if err := op.do(m); err != nil {
@@ -164,8 +171,9 @@ func BenchmarkAgain(b *testing.B) {
 				}
 				mustClose(b, m)
 			}
+			used := cpu.Stop()
 			m = mustOpen(b, cfg)
-			report(b, m)
+			report(b, m, used)
 			mustClose(b, m)
 		})
 	}
