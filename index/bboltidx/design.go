@@ -77,7 +77,8 @@ type mailbox struct {
 	atDelivery     bool
 	fields         set // what is cached together
 
-	box     box // as last read
+	kept    *store // for reading, not locked; nil: not opened
+	box     box    // as last read
 	table   *index.Table
 	tableOf uint64 // box.changed that table belongs to
 	track   index.Tracker

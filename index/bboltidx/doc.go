@@ -51,10 +51,11 @@
 // B2. A new database, and the copy that Compact makes, is written under another
 // name without waiting, synced, and renamed.
 //
-// B3. The engine locks the file while it is open, so it is opened for each call
-// and closed again: an opening is a lock, two reads and a map, one that writes
-// reads the list of free pages too. After the lock the file must still have its
-// name. A call that waits longer than 10 s for the lock fails.
+// B3. The engine locks the file while it is open. To write it is opened for one
+// transaction, which reads the list of free pages each time. To read it stays
+// open with its map, but the lock is taken for each transaction and given back;
+// whoever has got a lock looks whether the file still has its name, and a reader
+// whether it still has its size. A call that waits longer than 10 s fails.
 //
 // B4. A transaction that writes checks changed (raised by each change of
 // messages) against what was read before it; Sync starts again when it differs.
@@ -78,10 +79,9 @@
 // # Not done
 //
 // An index of MODSEQ (ChangesSince walks all messages) and of keys (the table in
-// memory has one). A handle that stays open, which a server that owns its
-// mailboxes would keep: two openers could not be. Bytes that the engine maps
-// but cannot give back after it has panicked stay mapped until the process
-// ends. The list of vanished UIDs is never shortened. A database that was put
+// memory has one). A handle for writing that stays open, as a server that owns
+// its mailboxes would keep: two openers could not be. What the engine has mapped
+// when it panics stays mapped until the process ends. The list of vanished UIDs is never shortened. A database that was put
 // back from a backup is believed. Callbacks of Messages, Fetch and ChangesSince
 // run inside a transaction and must not call the mailbox.
 package bboltidx

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime/debug"
+	"slices"
 	"syscall"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"mailbench/index"
+	"mailbench/internal/fsys"
 )
 
 // How long a lock that another handle holds is waited for, and how often it is
@@ -27,13 +29,20 @@ const (
 // errNone: there is no database.
 var errNone = errors.New("bboltidx: no database")
 
-// A store is the database opened for one operation. The engine locks the file
-// as long as it is open, so no handle stays open: others could not write.
+// A store is the opened database. The engine locks the file as long as it is
+// open. One that writes is opened for one transaction; one that reads is kept
+// with its map, and its lock is taken for each transaction, or others could
+// never write.
 type store struct {
 	m        *mailbox
 	db       *bbolt.DB
 	file     *os.File
 	panicked bool // the engine's locks may be held for ever: its Close would wait for them
+
+	// Of a reader: what it has been opened on and verified for.
+	size, dev, ino int64
+	txid           uint64
+	verified       [][]byte
 }
 
 // open opens the database; buckets are those that a reader will use.
@@ -67,6 +76,20 @@ func (m *mailbox) open(write bool, buckets ...[]byte) (*store, error) {
 	return nil, err
 }
 
+// lock waits for a lock of the file.
+func lock(f *os.File, how int) error {
+	start := time.Now()
+	err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
+	for err == unix.EINTR || err == unix.EWOULDBLOCK && time.Since(start) < lockPatience {
+		time.Sleep(lockPause)
+		err = unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
+	}
+	if err != nil {
+		return fmt.Errorf("bboltidx: lock of %s: %w", f.Name(), err)
+	}
+	return nil
+}
+
 // lockName opens the file and waits for its lock; the file must be the one that
 // has the name then.
 func (m *mailbox) lockName(path string, write bool) (*os.File, error) {
@@ -74,37 +97,102 @@ func (m *mailbox) lockName(path string, write bool) (*os.File, error) {
 	if write {
 		flag, how = unix.O_RDWR, unix.LOCK_EX
 	}
-	for start := time.Now(); ; {
+	for {
 		fd, err := unix.Open(path, flag|unix.O_CLOEXEC, 0)
 		if err != nil {
 			return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 		}
 		f := os.NewFile(uintptr(fd), path)
-		err = unix.Flock(fd, how|unix.LOCK_NB)
-		for err == unix.EWOULDBLOCK && time.Since(start) < lockPatience {
-			time.Sleep(lockPause)
-			err = unix.Flock(fd, how|unix.LOCK_NB)
-		}
-		if err != nil {
-			f.Close()
-			return nil, fmt.Errorf("bboltidx: lock of %s: %w", path, err)
-		}
+		err = lock(f, how)
 		var st unix.Stat_t
-		if err := unix.Fstat(fd, &st); err != nil {
-			f.Close()
-			return nil, err
+		if err == nil {
+			err = unix.Fstat(fd, &st)
 		}
-		in, err := m.cfg.FS.Stat(path)
-		switch {
-		case err == nil && in.Ino == st.Ino && in.Dev == uint64(st.Dev):
+		var in fsys.Info
+		if err == nil {
+			in, err = m.cfg.FS.Stat(path)
+		}
+		if err == nil && in.Ino == st.Ino && in.Dev == uint64(st.Dev) {
 			return f, nil
-		case err == nil: // renamed over while this one waited
-			f.Close()
-			continue
 		}
 		f.Close()
+		if err != nil {
+			return nil, err
+		} // else it was renamed over while this one waited
+	}
+}
+
+// reader is the kept store if it still is what the name means, or a new one,
+// with its lock.
+func (m *mailbox) reader(names [][]byte) (*store, error) {
+	if s := m.kept; s != nil {
+		m.kept = nil
+		ok, err := s.resume(names)
+		if ok {
+			return s, nil
+		}
+		if err = s.close(err); err != nil {
+			return nil, err
+		}
+	}
+	s, err := m.open(false, names...)
+	if err != nil {
 		return nil, err
 	}
+	in, err := m.cfg.FS.Stat(m.path)
+	if err == nil {
+		s.size, s.dev, s.ino, s.verified = in.Size, int64(in.Dev), int64(in.Ino), names
+		s.txid, err = transaction(s.file, in.Size)
+	}
+	if err != nil {
+		return nil, s.close(err)
+	}
+	return s, nil
+}
+
+// resume takes the lock of a kept store. Another transaction's pages are
+// verified anew; a file of another size wants another map.
+func (s *store) resume(names [][]byte) (ok bool, err error) {
+	if err := lock(s.file, unix.LOCK_SH); err != nil {
+		return false, err
+	}
+	in, err := s.m.cfg.FS.Stat(s.m.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && (in.Size != s.size || int64(in.Dev) != s.dev || int64(in.Ino) != s.ino) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	id, err := transaction(s.file, in.Size)
+	if err != nil {
+		return false, s.m.fail(err)
+	}
+	has := func(name []byte) bool {
+		return slices.ContainsFunc(s.verified, func(v []byte) bool { return string(v) == string(name) })
+	}
+	if id == s.txid && !slices.ContainsFunc(names, func(name []byte) bool { return !has(name) }) {
+		return true, nil
+	}
+	if id != s.txid {
+		s.verified = nil
+	}
+	s.txid, s.verified = id, slices.Concat(s.verified, names)
+	if err := s.m.verify(s.file, false, names); err != nil {
+		return false, s.m.fail(err)
+	}
+	return true, nil
+}
+
+// keep gives the lock back, and keeps the store for the next reader.
+func (s *store) keep(err error) error {
+	if s.panicked || s.m.kept != nil {
+		return s.close(err)
+	}
+	if uerr := unix.Flock(int(s.file.Fd()), unix.LOCK_UN); uerr != nil {
+		return s.close(errors.Join(err, uerr))
+	}
+	s.m.kept = s
+	return err
 }
 
 func (m *mailbox) verify(f *os.File, write bool, buckets [][]byte) error {
@@ -173,12 +261,12 @@ func (s *store) close(err error) error {
 // view runs f in a transaction that reads the named buckets. No database:
 // errNone. f sets *outside while a caller's function runs.
 func (m *mailbox) view(f func(tx *bbolt.Tx, outside *bool) error, buckets ...[]byte) error {
-	s, err := m.open(false, buckets...)
+	s, err := m.reader(buckets)
 	if err != nil {
 		return err
 	}
 	outside := false
-	return s.close(s.guard(&outside, func() error {
+	return s.keep(s.guard(&outside, func() error {
 		return s.db.View(func(tx *bbolt.Tx) error { return f(tx, &outside) })
 	}))
 }

@@ -313,5 +313,9 @@ func (m *mailbox) Stats() []index.FileStat {
 
 func (m *mailbox) Close() error {
 	m.table, m.track = nil, index.Tracker{}
+	if s := m.kept; s != nil {
+		m.kept = nil
+		return s.close(nil)
+	}
 	return nil
 }

@@ -35,9 +35,10 @@ var le = binary.LittleEndian
 // A verifier reads the pages of one file.
 type verifier struct {
 	r      io.ReaderAt
-	size   int64 // of the file
-	page   int64 // bytes
-	high   uint64
+	size   int64  // of the file
+	page   int64  // bytes
+	high   uint64 // pages
+	txid   uint64
 	branch map[uint64]bool // branch pages seen
 	leaves []uint64        // pages that must not be branch pages
 	buf    []byte
@@ -104,6 +105,13 @@ func verify(r io.ReaderAt, size int64, buckets [][]byte, free, full bool) error 
 	return nil
 }
 
+// transaction is the number of the last transaction in the file.
+func transaction(r io.ReaderAt, size int64) (uint64, error) {
+	v := &verifier{r: r, size: size}
+	_, _, err := v.meta()
+	return v.txid, err
+}
+
 func noBuckets(id uint64) func(uint32, []byte, []byte) error {
 	return func(flags uint32, _, _ []byte) error {
 		if flags != 0 {
@@ -115,7 +123,7 @@ func noBuckets(id uint64) func(uint32, []byte, []byte) error {
 
 // meta finds the meta page that the engine will take.
 func (v *verifier) meta() (root, freelist uint64, err error) {
-	found, newest := false, uint64(0)
+	found := false
 	for i := range int64(2) {
 		at := i * v.page
 		if i == 1 && v.page == 0 {
@@ -137,8 +145,8 @@ func (v *verifier) meta() (root, freelist uint64, err error) {
 			return 0, 0, broken("pages of %d bytes", size)
 		}
 		v.page = size
-		if id := le.Uint64(m[48:]); !found || id > newest {
-			found, newest = true, id
+		if id := le.Uint64(m[48:]); !found || id > v.txid {
+			found, v.txid = true, id
 			root, freelist, v.high = le.Uint64(m[16:]), le.Uint64(m[32:]), le.Uint64(m[40:])
 		}
 	}
