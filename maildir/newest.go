@@ -1,7 +1,9 @@
 package maildir
 
 import (
+	"encoding/binary"
 	"slices"
+	"strconv"
 	"unsafe"
 )
 
@@ -26,6 +28,7 @@ func (s *Scan) Newest(known Digest, limit int) (at []Place, ok bool) {
 	sep := s.opt.separator()
 	var last []sortItem // at least the k last; n: directory
 	least := uint64(0)  // keys below cannot be among them
+	front := uint64(0)  // of ten digits those whose first eight are less are not among them
 	room := 2*k + 64
 	for _, c := range s.names {
 		a := s.arena[c.arena]
@@ -34,6 +37,9 @@ func (s *Scan) Newest(known Digest, limit int) (at []Place, ok bool) {
 			name := unsafe.String(&a[at+2], n)
 			here := uint32(c.arena)<<arenaShift | uint32(at)
 			at += 2 + n
+			if n > 10 && name[10]-'0' > 9 && binary.BigEndian.Uint64(a[at-n:]) < front {
+				continue // at most ten digits: fewer, or less in the first eight
+			}
 			if secs, _ := number(name, 0); min(secs, maxSecs) < least>>(64-secBits) {
 				continue
 			}
@@ -46,6 +52,9 @@ func (s *Scan) Newest(known Digest, limit int) (at []Place, ok bool) {
 				continue
 			}
 			least = kthLast(last, k)
+			if secs := least >> (64 - secBits); secs >= 1e9 && secs < 1e10 {
+				front = binary.BigEndian.Uint64(strconv.AppendUint(nil, secs, 10))
+			}
 			last = slices.DeleteFunc(last, func(it sortItem) bool { return it.key < least })
 			if len(last) > room/2+limit { // many of one time
 				return nil, false

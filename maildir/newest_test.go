@@ -15,11 +15,20 @@ func TestScan_Newest(t *testing.T) {
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
 	found := 0
-	for round := range 30 {
+	for round := range 36 {
 		md := mailbox(t)
 		span := 1 + r.IntN(40)
 		file := func(from int) string {
-			base := fmt.Sprintf("%d.M%dP%d.h", 1700000000+from+r.IntN(span), r.IntN(3), r.IntN(1000000))
+			first := []int{1700000000, 1000000000, 999999990, 9999999990, 7, 17000000000}[round%6]
+			base := fmt.Sprintf("%d.M%dP%d.h", first+from+r.IntN(span), r.IntN(3), r.IntN(1000000))
+			switch r.IntN(20) {
+			case 0:
+				base = "0" + base
+			case 1:
+				base = base[:r.IntN(4)] + "x" + base
+			case 2:
+				base = fmt.Sprintf("%d", first+from+r.IntN(span))
+			}
 			if r.IntN(2) == 0 {
 				return "new/" + base
 			}
