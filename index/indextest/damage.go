@@ -124,6 +124,16 @@ func (d Damage) String() string {
 		d.Design, d.Kind, d.Bytes, d.Tried, d.Right, d.Errors, d.Panics, d.Wrong, d.SilentWrongPct(), d.Seed)
 }
 
+// Lines is String and a line for each file.
+func (d Damage) Lines() string {
+	out := d.String()
+	for _, f := range d.Files {
+		out += fmt.Sprintf("\ndamage design=%s kind=%s file=%s bytes=%d tried=%d right=%d errors=%d panics=%d silent-wrong=%d silent-wrong-pct=%.1f",
+			d.Design, d.Kind, f.Name, f.Bytes, f.Tried, f.Right, f.Errors, f.Panics, f.Wrong, f.SilentWrongPct())
+	}
+	return out
+}
+
 // Flips turns one bit of every byte of a small index, or of about 1,000 of them
 // without Options.Exhaustive, and asks everything after each. The same seed
 // gives the same mail and the same bits. Some seconds.
@@ -146,10 +156,10 @@ func measure(d index.Design, o Options, how func(*kit, T, bool) Damage) (Damage,
 
 // flipped: a design that detects damage never gives a wrong answer; of another
 // the share of wrong answers is logged.
-func flipped(t T, k *kit) { t.Logf("%v", k.flips(t, true)) }
+func flipped(t T, k *kit) { t.Logf("%s", k.flips(t, true).Lines()) }
 
 // torn: the same for files that end too early.
-func torn(t T, k *kit) { t.Logf("%v", k.cuts(t, true)) }
+func torn(t T, k *kit) { t.Logf("%s", k.cuts(t, true).Lines()) }
 
 func (k *kit) flips(t T, strict bool) Damage {
 	root := t.TempDir()
