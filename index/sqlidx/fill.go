@@ -145,8 +145,13 @@ func (m *mailbox) fill(t *index.Table, h *have, set rfc5322.Mask, rows []int, ea
 		err error
 	}
 	batches, stop := make(chan read), make(chan struct{})
-	defer close(stop)
+	defer func() { // the reader must not be at work when the next call is
+		close(stop)
+		for range batches {
+		}
+	}()
 	go func() {
+		defer close(batches)
 		for at := 0; at < len(rows) || at == 0; {
 			end := min(at+batchMessages, len(rows))
 			if at < early {
@@ -169,10 +174,9 @@ func (m *mailbox) fill(t *index.Table, h *have, set rfc5322.Mask, rows []int, ea
 				return
 			}
 			if err != nil || len(rows) == 0 {
-				break
+				return
 			}
 		}
-		close(batches)
 	}()
 	for r := range batches {
 		if r.err != nil {
