@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"mailbench/index/designs"
 )
 
 func TestThreadAndSort_everyForm(t *testing.T) {
@@ -150,6 +152,20 @@ func TestUIDList_unusable(t *testing.T) {
 	for _, name := range []string{dir, prose, filepath.Join(dir, "none-such")} {
 		if r := mailbench(t, "select", "-uidlist", name, md); r.code != 2 || !strings.Contains(r.errs, name) || r.out != "" {
 			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
+// TestThread_everyDesign holds that each design answers alike, in a directory
+// that goes and in one that stays.
+func TestThread_everyDesign(t *testing.T) {
+	dir := home(t)
+	md := boxes(t, dir)[0].path
+	for _, d := range designs.Names() {
+		for _, more := range [][]string{nil, {"-index-dir", filepath.Join(dir, "ix", d)}, {"-index-dir", filepath.Join(dir, "ix", d)}} {
+			if got := must(t, append(append([]string{"thread", "-design", d}, more...), md)...); got != answerThread {
+				t.Errorf("%s %q: %q", d, more, got)
+			}
 		}
 	}
 }

@@ -106,7 +106,7 @@ func hasIndex(dir string) (bool, error) {
 		return false, nil
 	}
 	for _, f := range files {
-		if !strings.HasPrefix(f.Name(), identityFile) {
+		if !strings.HasPrefix(f.Name(), identityFile) && f.Name() != lockFile {
 			return true, nil
 		}
 	}

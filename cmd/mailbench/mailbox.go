@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -110,7 +111,7 @@ func openMailbox(c *cli.Context, path string, where place) (*mailbox, error) {
 	// One command at a time: what two of them found out about the mail would
 	// meet in the same files.
 	if m.temp == nil {
-		if m.unlock, err = fsys.LockDir(m.dir); err != nil {
+		if m.unlock, err = lockIndex(m.dir, where); err != nil {
 			return nil, errors.Join(err, m.Close())
 		}
 	}
@@ -152,13 +153,34 @@ func (m *mailbox) pickDir(flag, path, design string, where place) (err error) {
 		if m.temp, err = tempdir.Make(base, "index-"); err != nil {
 			return err
 		}
-		m.dir = m.temp.Path
-		return nil
+		// The directory itself is locked, which a design may do with its own.
+		m.dir = filepath.Join(m.temp.Path, "index")
+		return os.Mkdir(m.dir, 0o755)
 	}
 	if where == asItIs {
 		return nil
 	}
 	return os.MkdirAll(m.dir, 0o755)
+}
+
+// lockFile is what commands lock in an index directory that stays. It is empty.
+const lockFile = "mailbench.lock"
+
+// lockIndex waits until no other command is at the index.
+func lockIndex(dir string, where place) (unlock func(), err error) {
+	name := filepath.Join(dir, lockFile)
+	if where != asItIs {
+		f, err := os.OpenFile(name, os.O_CREATE|os.O_RDONLY, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		f.Close()
+	}
+	unlock, err = fsys.LockDir(name)
+	if where == asItIs && errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // made by no command
+	}
+	return unlock, err
 }
 
 // indexName names the index of the mail at an absolute path: no two paths have

@@ -126,7 +126,7 @@ func TestUnusable(t *testing.T) {
 		{"thread -alg x PATH", `"x"`},
 		{"thread -alg", "flag needs an argument"},
 		{"thread -search x PATH", "-search x"},
-		{"thread -design x PATH", `no design "x" (there are column, scan)`},
+		{"thread -design x PATH", `no design "x" (there are column, `},
 		{"thread -compat x PATH", "-compat x"},
 		{"thread -fields x PATH", "-fields x"},
 		{"thread -answers x PATH", "-answers x"},
