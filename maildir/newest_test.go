@@ -48,6 +48,9 @@ func TestScan_Newest(t *testing.T) {
 		from := []int{0, span - 1, span}[round%3]
 		for range r.IntN(30) {
 			f := file(from)
+			if slices.Contains(old, f) || slices.Contains(fresh, f) {
+				continue
+			}
 			fresh = append(fresh, f)
 			put(t, filepath.Join(md, f), "")
 		}
