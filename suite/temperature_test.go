@@ -41,6 +41,7 @@ func ready(t *testing.T, r *Runner, name string) (*job, *fixture) {
 func small(t *testing.T, cfg Config) *Runner {
 	t.Helper()
 	cfg.Corpus, cfg.Rows, cfg.Samples = "synthetic:300", "all", 1
+	cfg.Names = "column,scan" // whatever the default designs are
 	return runner(t, diskDir(t), cfg)
 }
 
