@@ -3,6 +3,7 @@ package indextest
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"mailbench/index"
 )
@@ -37,7 +38,7 @@ func newLedger(box index.Mailbox, m *mailbox) (*ledger, error) {
 // synced is called after each Sync, with the mailbox as it was during it.
 func (l *ledger) synced(box index.Mailbox, m *mailbox) error {
 	uid := map[string]uint32{}
-	if err := box.Messages(func(msg index.Message) bool { uid[msg.Key] = msg.UID; return true }); err != nil {
+	if err := box.Messages(func(msg index.Message) bool { uid[strings.Clone(msg.Key)] = msg.UID; return true }); err != nil {
 		return err
 	}
 	next, changed := map[string]ledgerRow{}, false

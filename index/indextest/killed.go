@@ -2,12 +2,14 @@ package indextest
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -84,12 +86,24 @@ func killed(t *testing.T, k *kit) {
 		if c.Rebuilt {
 			t.Fatalf("round %d: rebuilt after kill -9: what had been written is lost", round)
 		}
+		m.inOrder(t, box)
 		m.mustAnswer(t, box, false, fmt.Sprintf("round %d: after kill -9", round))
 		if wrong := seen.wrong(box); wrong != "" {
 			t.Fatalf("round %d: after kill -9: %s", round, wrong)
 		}
 		mustClose(t, box)
 	}
+}
+
+// inOrder puts the model into the order of the UIDs. A process that lists one
+// folder while mail comes into both sees the later mail first, and is right.
+func (m *mailbox) inOrder(t T, box index.Mailbox) {
+	t.Helper()
+	place := map[string]uint32{}
+	if err := box.Messages(func(msg index.Message) bool { place[strings.Clone(msg.Key)] = msg.UID; return true }); err != nil {
+		t.Fatal(err)
+	}
+	slices.SortStableFunc(m.msgs, func(a, b *mail) int { return cmp.Compare(place[a.key], place[b.key]) })
 }
 
 // obey is the body of the process that is to be killed: it prints the UIDs
