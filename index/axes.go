@@ -32,6 +32,16 @@ func (x Extra) Value(o Options) string {
 	return x.Values[0]
 }
 
+// A SyncReader is a Design whose Sync may read the headers of new mail, so
+// that a first SELECT reads all of them, and a first THREAD perhaps none.
+type SyncReader interface{ ReadsAtSync(Options) bool }
+
+// ReadsAtSync reports whether a Sync of d under o reads the headers of new mail.
+func ReadsAtSync(d Design, o Options) bool {
+	r, ok := d.(SyncReader)
+	return ok && r.ReadsAtSync(o)
+}
+
 // HasAxes is implemented by a Design with options or a compaction of its own.
 type HasAxes interface{ Axes() Axes }
 

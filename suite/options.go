@@ -20,10 +20,19 @@ func (d tuned) Axes() index.Axes { return index.AxesOf(d.Design) }
 
 // Open opens the design with its options, under those of cfg.
 func (d tuned) Open(cfg index.Config) (index.Mailbox, error) {
-	extra := maps.Clone(d.extra)
-	maps.Copy(extra, cfg.Options.Extra)
-	cfg.Options.Extra = extra
+	cfg.Options = d.under(cfg.Options)
 	return d.Design.Open(cfg)
+}
+
+// ReadsAtSync is the design's, with its options.
+func (d tuned) ReadsAtSync(o index.Options) bool { return index.ReadsAtSync(d.Design, d.under(o)) }
+
+// under is o with d's options where o does not say.
+func (d tuned) under(o index.Options) index.Options {
+	extra := maps.Clone(d.extra)
+	maps.Copy(extra, o.Extra)
+	o.Extra = extra
+	return o
 }
 
 // with sets an option of d.

@@ -30,7 +30,8 @@ func selectFirst(d index.Design, mails temp.State) func(*Runner, *fixture) (*job
 		j := &job{
 			design: d.Name(), op: "select-first", messages: f.messages,
 			mails: mails, files: f.files, index: indexNone, dir: st.work, stage: st,
-			reset: st.reset, // the stage is empty
+			readsAll: index.ReadsAtSync(d, index.Options{}),
+			reset:    st.reset, // the stage is empty
 			run: func() (err error) {
 				if mb, err = openDesign(d, src, st.work, index.Options{}); err != nil {
 					return err
@@ -46,6 +47,9 @@ func selectFirst(d index.Design, mails temp.State) func(*Runner, *fixture) (*job
 		if f.kind == "maildir" {
 			dir := floor.Maildir(f.path)
 			j.floor = dir.Names
+			if j.readsAll {
+				j.floor = func() (floor.Work, error) { return dir.Headers(floorReaders(mails)) }
+			}
 		}
 		return j, nil
 	}

@@ -34,7 +34,7 @@ func threadFirst(d index.Design, fields string, mails temp.State) func(*Runner, 
 		var mb index.Mailbox
 		var line []byte
 		j := &job{
-			design: d.Name(), op: "thread-first", messages: f.messages, readsAll: true,
+			design: d.Name(), op: "thread-first", messages: f.messages, readsAll: !index.ReadsAtSync(d, o),
 			mails: mails, files: f.files, index: indexWarm, dir: st.work, stage: st,
 			reset: st.reset,
 			run: func() (err error) {
@@ -51,7 +51,7 @@ func threadFirst(d index.Design, fields string, mails temp.State) func(*Runner, 
 			after: func() error { return mb.Close() },
 			close: func() error { return joinClose(src.Close, st.close) },
 		}
-		if f.kind == "maildir" {
+		if f.kind == "maildir" && j.readsAll {
 			dir := floor.Maildir(f.path)
 			j.floor = func() (floor.Work, error) { return dir.Headers(floorReaders(mails)) }
 		}

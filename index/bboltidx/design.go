@@ -48,6 +48,9 @@ func (design) Axes() index.Axes {
 		Extra: []index.Extra{optSync, optFreeSync, optFreeType, optFill, optPage, optFields}}
 }
 
+// ReadsAtSync: with headers=delivery.
+func (design) ReadsAtSync(o index.Options) bool { return optFields.Value(o) == "delivery" }
+
 // Open reads the record of the mailbox, if there is a database.
 func (design) Open(cfg index.Config) (index.Mailbox, error) {
 	if cfg.FS == nil {

@@ -44,6 +44,9 @@ func (design) Axes() index.Axes {
 		Extra: []index.Extra{extraRead, extraHeaders, extraRepack}}
 }
 
+// ReadsAtSync: the cache is filled when a message is first seen.
+func (design) ReadsAtSync(index.Options) bool { return true }
+
 // Open reads the header page of the index, nothing else.
 func (design) Open(cfg index.Config) (index.Mailbox, error) {
 	if cfg.FS == nil {

@@ -46,6 +46,9 @@ func (design) Axes() index.Axes {
 		Extra: []index.Extra{optJournal, optSync, optCache, optPage, optHeaders}}
 }
 
+// ReadsAtSync: with headers=delivery.
+func (design) ReadsAtSync(o index.Options) bool { return optHeaders.Value(o) == "delivery" }
+
 // Open opens the database if there is one and reads the row of the mailbox.
 func (design) Open(cfg index.Config) (index.Mailbox, error) {
 	if cfg.FS == nil {
