@@ -72,7 +72,7 @@ func (m *mailbox) fetchFromMail(uids []uint32, fields []string, fn func(uid uint
 		return nil
 	}
 	if err != nil {
-		return err
+		return m.aside(err)
 	}
 	if err := m.track.Naming(m.cfg.Source); err != nil {
 		return err

@@ -312,6 +312,15 @@ func (m *mailbox) replace(damaged bool, write func(db *bbolt.DB) error) error {
 	return m.cfg.FS.SyncDir(m.cfg.Dir)
 }
 
+// aside puts the database aside when err says that it is damaged; err with
+// what came of it.
+func (m *mailbox) aside(err error) error {
+	if isCorrupt(err) {
+		err = errors.Join(err, m.discard())
+	}
+	return err
+}
+
 // discard takes a damaged database out of the way, so that the next Sync of any
 // process builds a new one.
 func (m *mailbox) discard() error {

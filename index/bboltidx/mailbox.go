@@ -52,11 +52,7 @@ func (m *mailbox) Status() index.Status { return m.box.status }
 // groups of want. It is not run when there is no database. Damage that f finds
 // puts the database aside for the next Sync.
 func (m *mailbox) ask(want set, f func(tx *bbolt.Tx, outside *bool) error) (err error) {
-	defer func() {
-		if isCorrupt(err) {
-			err = errors.Join(err, m.discard())
-		}
-	}()
+	defer func() { err = m.aside(err) }()
 	names := [][]byte{bucketMeta, bucketMessages, bucketVanished}
 	for g := range groups {
 		if want.has(g) {
@@ -157,11 +153,7 @@ const compactTx = 16 << 20
 // Compact copies the database into a new file without free pages. Others wait
 // meanwhile, and find the new file.
 func (m *mailbox) Compact() (err error) {
-	defer func() {
-		if isCorrupt(err) {
-			err = errors.Join(err, m.discard())
-		}
-	}()
+	defer func() { err = m.aside(err) }()
 	src, err := m.open(true)
 	if err == errNone {
 		return nil
