@@ -24,6 +24,9 @@ func TestConformance(t *testing.T) { indextest.Run(t, Design) }
 
 // The promises that an option could break.
 func TestConformance_options(t *testing.T) {
+	if os.Getenv("MAILBENCH_LONG") == "" {
+		t.Skip("the kit with other options: MAILBENCH_LONG=1")
+	}
 	for name, o := range map[string]index.Options{
 		"delivery": {Extra: map[string]string{"headers": "delivery", "freelist": "array"}},
 		"envelope": {Fields: "envelope", Extra: map[string]string{"page_size": "16384", "fill_pct": "50"}},

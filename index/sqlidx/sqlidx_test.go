@@ -22,6 +22,9 @@ func TestConformance(t *testing.T) { indextest.Run(t, Design) }
 
 // The promises that an option could break.
 func TestConformance_options(t *testing.T) {
+	if os.Getenv("MAILBENCH_LONG") == "" {
+		t.Skip("the kit with other options: MAILBENCH_LONG=1")
+	}
 	for name, o := range map[string]index.Options{
 		"delete":   {Extra: map[string]string{"journal_mode": "delete", "headers": "use"}},
 		"truncate": {Extra: map[string]string{"journal_mode": "truncate", "page_size": "8192"}, Fields: "envelope"},
