@@ -153,8 +153,8 @@ func TestIndex_filesThroughFsys(t *testing.T) {
 	}
 }
 
-// TestDependencies_areUsed holds that every dependency the user chose does
-// real work: it is imported by code that is not a test.
+// TestDependencies_areUsed holds that every dependency the user or an issue
+// chose does real work: it is imported by code that is not a test.
 func TestDependencies_areUsed(t *testing.T) {
 	used := map[string]bool{}
 	for _, s := range sources(t, token.NewFileSet()) {
@@ -167,7 +167,8 @@ func TestDependencies_areUsed(t *testing.T) {
 		}
 	}
 	for _, dep := range []string{"github.com/emersion/go-message", "github.com/cespare/xxhash/v2",
-		"github.com/klauspost/compress", "golang.org/x/text", "github.com/dgraph-io/ristretto/v2"} {
+		"github.com/klauspost/compress", "golang.org/x/text", "github.com/dgraph-io/ristretto/v2",
+		"modernc.org/sqlite", "go.etcd.io/bbolt", "github.com/cockroachdb/pebble/v2", "github.com/hashicorp/golang-lru/v2"} {
 		found := false
 		for path := range used {
 			found = found || path == dep || strings.HasPrefix(path, dep+"/")
