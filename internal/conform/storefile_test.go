@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -228,7 +229,8 @@ func answersOf(t *testing.T, box index.Mailbox) (a answers, err error) {
 }
 
 // fileOf is the path of the file that a scenario means: PREFIX.name, or the
-// newest of PREFIX.name.NUMBER where a design numbers its files.
+// newest of PREFIX.name.NUMBER where a design numbers its files, or, where an
+// engine has files of other kinds, the largest.
 func (s *store) fileOf(name string) string {
 	s.t.Helper()
 	files, err := os.ReadDir(s.dir)
@@ -241,10 +243,24 @@ func (s *store) fileOf(name string) string {
 			found = f.Name()
 		}
 	}
-	if found == "" {
-		s.t.Fatalf("design %s has no file for the role %q", s.design.Name(), name)
+	if found != "" {
+		return filepath.Join(s.dir, found)
 	}
-	return filepath.Join(s.dir, found)
+	largest := int64(-1)
+	s.must(filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Name() == index.ValidityFile {
+			return err
+		}
+		in, err := d.Info()
+		if err == nil && in.Size() > largest {
+			found, largest = path, in.Size()
+		}
+		return err
+	}))
+	if found == "" {
+		s.t.Fatalf("design %s has no file at all", s.design.Name())
+	}
+	return found
 }
 
 // damage changes a file of the index behind its back.
@@ -335,7 +351,7 @@ func (s *store) deleteMailbox() {
 	s.must(err)
 	for _, f := range files {
 		if f.Name() != index.ValidityFile { // what a mailbox that was deleted leaves behind
-			s.must(os.Remove(filepath.Join(s.dir, f.Name())))
+			s.must(os.RemoveAll(filepath.Join(s.dir, f.Name())))
 		}
 	}
 }
