@@ -146,6 +146,7 @@ type envReader struct {
 		rows  []envRow
 	}
 	turn      int
+	ids       parentIDs
 	date, irt []byte // what is made anew for a row
 }
 
@@ -194,6 +195,7 @@ func (r *envReader) row(row int) (*envRow, error) {
 		return nil, err
 	}
 	c.first = b.first
+	r.ids.keep(b.first, c.rows)
 	r.turn = 1 - r.turn
 	return &c.rows[row-b.first], nil
 }
@@ -254,11 +256,16 @@ func (r *envReader) inReplyTo(dst []byte, row int) ([]byte, error) {
 	if p < 0 {
 		return dst, corrupt("env.irt")
 	}
-	v, err := r.row(int(p))
-	if err != nil {
-		return dst, err
+	first := r.x.block(int(p)).first
+	raw, ok := r.ids.of(first, int(p))
+	if !ok {
+		v, err := r.row(int(p))
+		if err != nil {
+			return dst, err
+		}
+		raw = v.v[envFields-1]
 	}
-	id, _, ok := rfc5322.FirstID(v.v[envFields-1], nil)
+	id, _, ok := rfc5322.FirstID(raw, nil)
 	if !ok {
 		return dst, corrupt("env")
 	}
