@@ -13,8 +13,8 @@ import (
 // Compact rewrites the index, if it has a log to fold in, and the cache, without
 // the rows of messages that are gone and what only they used. The index comes
 // first: a crash in between leaves the old cache, which is older than the
-// index and right. Stored answers that are true stay, others are removed. On
-// disk when it returns.
+// index and right. Stored answers that are true and whole stay, others are
+// removed: what is asked next writes them anew. On disk when it returns.
 func (m *mailbox) Compact() error {
 	err := m.compact()
 	if errors.Is(err, index.ErrCorrupt) && m.base.Damage() == nil {
@@ -22,7 +22,26 @@ func (m *mailbox) Compact() error {
 		m.drop()
 		err = m.fs.Remove(m.cachePath)
 	}
-	return err
+	return errors.Join(err, m.dropDamagedAnswers())
+}
+
+// dropDamagedAnswers removes an answers file with damage anywhere in it, also
+// where no query has looked. The memory is emptied with it: what is answered
+// from there is not written.
+func (m *mailbox) dropDamagedAnswers() error {
+	h := m.base.Header()
+	var damage error
+	m.checkAnswers(&h, func(err error) bool { damage = err; return false })
+	if !errors.Is(damage, index.ErrCorrupt) {
+		return nil // what cannot be read now is Check's to tell
+	}
+	m.closeAnswers()
+	m.memo.close()
+	if err := m.fs.Remove(m.answersPath); err != nil {
+		return err
+	}
+	m.forget, m.lost = false, nil
+	return nil
 }
 
 func (m *mailbox) compact() error {
