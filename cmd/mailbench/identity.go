@@ -16,8 +16,9 @@ import (
 )
 
 // identityFile says in a directory that the user named with -index-dir whose
-// index is in it. Two mailboxes in one directory would take it over from each
-// other with every command, and renumber their mail each time.
+// index is in it, and of which design. Two mailboxes in one directory would
+// take it over from each other with every command, and renumber their mail each
+// time; two designs have files of the same names.
 const identityFile = "mailbench.source"
 
 // An identity is what a mailbox is known by: its path, or, when that has
@@ -25,9 +26,10 @@ const identityFile = "mailbench.source"
 type identity struct {
 	path     string
 	dev, ino uint64
+	design   string // of the index; "": not told, as before there were such lines
 }
 
-func identityOf(src index.Source) (identity, error) {
+func identityOf(src index.Source, design string) (identity, error) {
 	path, err := filepath.Abs(src.Path())
 	if err != nil {
 		return identity{}, err
@@ -36,14 +38,20 @@ func identityOf(src index.Source) (identity, error) {
 		path = real
 	}
 	info, err := fsys.OS.Stat(path)
-	return identity{path, info.Dev, info.Ino}, err
+	return identity{path, info.Dev, info.Ino, design}, err
 }
 
 func (a identity) same(b identity) bool {
 	return a.path == b.path || a.ino != 0 && a.ino == b.ino && a.dev == b.dev
 }
 
-func (a identity) String() string { return fmt.Sprintf("path %q\nfile %d %d\n", a.path, a.dev, a.ino) }
+func (a identity) String() string {
+	text := fmt.Sprintf("path %q\nfile %d %d\n", a.path, a.dev, a.ino)
+	if a.design != "" {
+		text += fmt.Sprintf("design %q\n", a.design)
+	}
+	return text
+}
 
 // text is what the file holds: the identity and a checksum of it.
 func (a identity) text() string {
@@ -61,15 +69,16 @@ func readIdentity(dir string) (a identity, ok bool, err error) {
 	if err != nil {
 		return a, false, err
 	}
-	if _, err := fmt.Sscanf(string(b), "path %q\nfile %d %d", &a.path, &a.dev, &a.ino); err != nil || a.text() != string(b) {
+	_, err = fmt.Sscanf(string(b), "path %q\nfile %d %d\ndesign %q", &a.path, &a.dev, &a.ino, &a.design)
+	if a.text() != string(b) { // which an old one without a design passes, in spite of err
 		return identity{}, false, &index.CorruptError{File: name, What: "identity of the mailbox"}
 	}
 	return a, true, nil
 }
 
-// claim refuses an index directory that belongs to another mailbox.
-func (m *mailbox) claim() error {
-	mine, err := identityOf(m.src)
+// claim refuses an index directory that belongs to another mailbox or design.
+func (m *mailbox) claim(where place) error {
+	mine, err := identityOf(m.src, m.design)
 	if err != nil {
 		return err
 	}
@@ -77,8 +86,15 @@ func (m *mailbox) claim() error {
 	if errors.Is(err, index.ErrCorrupt) {
 		return nil // says nothing; sign writes it anew
 	}
-	if err != nil || !ok || mine.same(other) {
+	switch {
+	case err != nil || !ok:
 		return err
+	case mine.same(other) && (other.design == "" || other.design == m.design):
+		return nil
+	case mine.same(other) && where.there():
+		return fmt.Errorf("no index of design %s in %s: what it holds is one of design %s", m.design, m.dir, other.design)
+	case mine.same(other):
+		return fmt.Errorf("-index-dir: %s holds an index of design %s, not of %s: name another directory", m.dir, other.design, m.design)
 	}
 	return fmt.Errorf("-index-dir: %s holds the index of %s, not of %s (if they are the same mailbox, remove %s)",
 		m.dir, other.path, mine.path, filepath.Join(m.dir, identityFile))
@@ -86,7 +102,7 @@ func (m *mailbox) claim() error {
 
 // sign writes whose index is in the directory, unless that is there.
 func (m *mailbox) sign() error {
-	mine, err := identityOf(m.src)
+	mine, err := identityOf(m.src, m.design)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,6 @@ func TestIdentity(t *testing.T) {
 	if after := contents(t, ix); after != before {
 		t.Errorf("the index has changed from\n%s to\n%s", before, after)
 	}
-	must(t, "thread", "-design", "scan", "-index-dir", ix, a) // designs may
 	link := filepath.Join(dir, "link")
 	if err := os.Symlink(a, link); err != nil {
 		t.Fatal(err)
@@ -54,13 +53,60 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// index info and index check only look: they make no directory and repair
+// Two designs cannot share an -index-dir either: their files have the same
+// names. What looks says that there is no such index.
+func TestIdentity_design(t *testing.T) {
+	dir := home(t)
+	ix, md := filepath.Join(dir, "ix"), boxes(t, dir)[0].path
+	must(t, "thread", "-design", "linked", "-index-dir", ix, md)
+	before := contents(t, ix)
+	for _, c := range []struct{ args, want string }{
+		{"index check", "no index of design scan in " + ix}, {"index info", "no index of design scan in " + ix},
+		{"index compact", "no index of design scan in " + ix}, {"index build", ix + " holds an index of design linked"},
+		{"thread", ix + " holds an index of design linked"}, {"sort", ix + " holds an index of design linked"},
+	} {
+		got := mailbench(t, append(strings.Fields(c.args), "-design", "scan", "-index-dir", ix, md)...)
+		if got.code != 2 || got.out != "" || strings.Count(got.errs, "\n") != 1 || !strings.Contains(got.errs, c.want) {
+			t.Errorf("%s: %+v", c.args, got)
+		}
+	}
+	if after := contents(t, ix); after != before {
+		t.Errorf("the index has changed from\n%s to\n%s", before, after)
+	}
+	// An identity of before it told the design, and none at all.
+	a, ok, err := readIdentity(ix)
+	if err != nil || !ok || a.design != "linked" {
+		t.Fatalf("%+v, %v, %v", a, ok, err)
+	}
+	a.design = ""
+	writeFile(t, filepath.Join(ix, identityFile), []byte(a.text()))
+	must(t, "index", "check", "-design", "linked", "-index-dir", ix, md)
+	for range 2 {
+		if got := mailbench(t, "index", "check", "-design", "scan", "-index-dir", ix, md); got.code != 2 || !strings.Contains(got.errs, "no index of design scan in "+ix) {
+			t.Errorf("%+v", got)
+		}
+		os.Remove(filepath.Join(ix, identityFile))
+	}
+}
+
+// index info, check and compact name themselves as they were called.
+func TestIndex_hint(t *testing.T) {
+	home(t)
+	for _, args := range [][]string{{"index", "info"}, {"index", "check", "-x", "y"}, {"corpus", "info"}} {
+		name := args[0] + " " + args[1]
+		if got := mailbench(t, args...); got.code != 2 || !strings.HasPrefix(got.errs, "mailbench: "+name+": ") || !strings.Contains(got.errs, "(see mailbench "+name+" --help)") {
+			t.Errorf("%v: %+v", args, got)
+		}
+	}
+}
+
+// index info, check and compact want an index. The first two only look: they make no directory and repair
 // nothing, and say the same thing once.
 func TestIndex_onlyLooks(t *testing.T) {
 	dir := home(t)
 	md := boxes(t, dir)[0].path
 	ix := filepath.Join(dir, "ix")
-	for _, verb := range []string{"check", "info"} {
+	for _, verb := range []string{"check", "info", "compact"} {
 		for _, more := range [][]string{{"-index-dir", ix}, nil} {
 			got := mailbench(t, append(append([]string{"index", verb}, more...), md)...)
 			if got.code != 2 || !strings.Contains(got.errs, "no index of "+md) {

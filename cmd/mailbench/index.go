@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
@@ -16,13 +17,13 @@ import (
 )
 
 func indexCommand() *cli.Command {
-	sub := func(name, usage, example string, action func(*cli.Context, *mailbox) error) *cli.Command {
+	sub := func(name, usage, example string, where place, action func(*cli.Context, *mailbox) error) *cli.Command {
 		return &cli.Command{
 			Name: name, Usage: usage, ArgsUsage: "PATH",
 			Description: "Example: " + example,
 			Flags:       mailboxFlags(),
 			Action: func(c *cli.Context) error {
-				return withMailbox(c, forGood, func(m *mailbox) error { return action(c, m) })
+				return withMailbox(c, where, func(m *mailbox) error { return action(c, m) })
 			},
 		}
 	}
@@ -32,30 +33,48 @@ func indexCommand() *cli.Command {
 		Description: "The index lies in -index-dir, by default below the user's cache directory.\n" +
 			"Example: mailbench index build -fields envelope ~/Mail/lkml",
 		Subcommands: []*cli.Command{
-			sub("build", "bring the index up to date and cache what THREAD and SORT read", "mailbench index build ~/Mail/lkml", buildIndex),
+			sub("build", "bring the index up to date and cache what THREAD and SORT read", "mailbench index build ~/Mail/lkml", forGood, buildIndex),
 			infoCommand(),
 			checkCommand(),
-			sub("compact", "rewrite the files without dead records", "mailbench index compact ~/Mail/lkml", compactIndex),
+			sub("compact", "rewrite the files without dead records", "mailbench index compact ~/Mail/lkml", asMade, compactIndex),
 		},
 	}
 }
 
 // buildIndex asks what fills the cache. An answer that is kept hides a damaged
-// cache below it, so that one is thrown away and made by asking for a part.
+// cache below it, so that one is thrown away and made by asking for a part; an
+// answer that is damaged itself is made by asking for all. A write that failed
+// is told as such: no damage has to be repaired.
 func buildIndex(c *cli.Context, m *mailbox) error {
 	if err := askAll(m.mb, index.Search{}); err != nil {
 		return err
 	}
-	for range m.mb.Check() {
-		if err := errors.Join(index.RepairUIDValidity(fsys.OS, m.dir, m.mb.Status().UIDValidity), m.mb.Compact(), askAll(m.mb, index.Search{Kind: "recent"})); err != nil {
+	if found(m.mb) != nil {
+		if err := errors.Join(index.RepairUIDValidity(fsys.OS, m.dir, m.mb.Status().UIDValidity), m.mb.Compact(),
+			askAll(m.mb, index.Search{Kind: "recent"}), askAll(m.mb, index.Search{})); err != nil {
 			return err
 		}
-		break
 	}
-	for err := range m.mb.Check() {
-		return fmt.Errorf("index build: damage is left; remove %s and build again: %w", m.dir, err)
+	if err := found(m.mb); err != nil {
+		return left(m.dir, err)
 	}
 	return indexInfo(c, m)
+}
+
+// left says what err is that build could not repair.
+func left(dir string, err error) error {
+	if errors.As(err, new(syscall.Errno)) {
+		return fmt.Errorf("index build: %w", err)
+	}
+	return fmt.Errorf("index build: damage is left; remove %s and build again: %w", dir, err)
+}
+
+// found is the first inconsistency.
+func found(mb index.Mailbox) error {
+	for err := range mb.Check() {
+		return err
+	}
+	return nil
 }
 
 // askAll asks for the thread and the two orders of the 2003 benchmark.

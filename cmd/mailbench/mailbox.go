@@ -41,19 +41,25 @@ type mailbox struct {
 	temp   *tempdir.Dir // of dir, when that goes with the mailbox; nil: dir stays
 	unlock func()       // nil: dir is nobody else's
 	named  bool         // dir is the user's -index-dir
+	design string
 }
 
 // onlyPath returns the command's one argument.
 func onlyPath(c *cli.Context) (string, error) {
 	for _, a := range c.Args().Slice()[min(1, c.NArg()):] {
 		if strings.HasPrefix(a, "-") {
-			return "", fmt.Errorf("%s: %s: flags stand before the PATH", c.Command.FullName(), a)
+			return "", fmt.Errorf("%s: %s: flags stand before the PATH", commandName(c), a)
 		}
 	}
 	if c.NArg() != 1 {
-		return "", fmt.Errorf("%s: want one PATH, got %d arguments (see mailbench %s --help)", c.Command.FullName(), c.NArg(), c.Command.FullName())
+		return "", fmt.Errorf("%s: want one PATH, got %d arguments (see mailbench %s --help)", commandName(c), c.NArg(), commandName(c))
 	}
 	return c.Args().First(), nil
+}
+
+// commandName is what the user says after mailbench: "index info".
+func commandName(c *cli.Context) string {
+	return strings.TrimPrefix(c.Command.HelpName, c.App.Name+" ")
 }
 
 // openSource opens the mail at path as the flags say.
@@ -79,8 +85,12 @@ type place uint8
 const (
 	forNow  place = iota // in -index-dir, else in a directory that goes again
 	forGood              // in -index-dir, else below the cache directory
-	asItIs               // the same, but it must be there, and nothing is made or changed
+	asMade               // the same, but it must be there
+	asItIs               // and nothing is made or changed
 )
+
+// there reports whether a command wants an index that exists.
+func (p place) there() bool { return p == asMade || p == asItIs }
 
 // openMailbox opens the mail at path and its index, not yet synced.
 func openMailbox(c *cli.Context, path string, where place) (*mailbox, error) {
@@ -92,17 +102,17 @@ func openMailbox(c *cli.Context, path string, where place) (*mailbox, error) {
 	if !ok {
 		return nil, fmt.Errorf("-design: no design %q (there are %s)", c.String("design"), strings.Join(designs.Names(), ", "))
 	}
-	m := &mailbox{}
+	m := &mailbox{design: d.Name()}
 	if m.src, err = openSource(c, path); err != nil {
 		return nil, err
 	}
 	if err := m.pickDir(c.String("index-dir"), path, d.Name(), where); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
-	if where == asItIs {
+	if where.there() {
 		ok, err := hasIndex(m.dir)
 		if err == nil && !ok {
-			err = fmt.Errorf("%s: no index of %s in %s (mailbench index build makes one)", c.Command.FullName(), path, m.dir)
+			err = fmt.Errorf("%s: no index of %s in %s (mailbench index build makes one)", commandName(c), path, m.dir)
 		}
 		if err != nil {
 			return nil, errors.Join(err, m.Close())
@@ -116,12 +126,15 @@ func openMailbox(c *cli.Context, path string, where place) (*mailbox, error) {
 		}
 	}
 	if m.named {
-		if err := m.claim(); err != nil {
+		if err := m.claim(where); err != nil {
 			return nil, errors.Join(err, m.Close())
 		}
 	}
 	if m.mb, err = d.Open(index.Config{Dir: m.dir, Source: m.src, Options: o}); err != nil {
 		return nil, errors.Join(err, m.Close())
+	}
+	if where == asItIs && len(m.mb.Stats()) == 0 {
+		return nil, errors.Join(fmt.Errorf("%s: no index of design %s in %s", commandName(c), d.Name(), m.dir), m.Close())
 	}
 	return m, nil
 }
@@ -157,7 +170,7 @@ func (m *mailbox) pickDir(flag, path, design string, where place) (err error) {
 		m.dir = filepath.Join(m.temp.Path, "index")
 		return os.Mkdir(m.dir, 0o755)
 	}
-	if where == asItIs {
+	if where.there() {
 		return nil
 	}
 	return os.MkdirAll(m.dir, 0o755)

@@ -46,7 +46,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		},
 	}
 	for _, c := range app.Commands {
-		quiet(c)
+		quiet(c, c.Name)
 	}
 	err := app.Run(args)
 	switch {
@@ -60,14 +60,14 @@ func run(args []string, stdout, stderr io.Writer) int {
 }
 
 // quiet makes a usage error of c and its subcommands one line instead of a
-// page of help.
-func quiet(c *cli.Command) {
+// page of help. name is what the user says after mailbench.
+func quiet(c *cli.Command, name string) {
 	c.HideHelpCommand = true
 	c.OnUsageError = func(_ *cli.Context, err error, _ bool) error {
-		return fmt.Errorf("%s: %w (see mailbench %s --help)", c.FullName(), err, c.FullName())
+		return fmt.Errorf("%s: %w (see mailbench %s --help)", name, err, name)
 	}
 	for _, s := range c.Subcommands {
-		quiet(s)
+		quiet(s, name+" "+s.Name)
 	}
 	if len(c.Subcommands) > 0 && c.Action == nil {
 		c.Action = func(ctx *cli.Context) error {
