@@ -27,11 +27,16 @@ func baseDovecot(raw string) (key string, reply bool) {
 				break
 			}
 		}
+		looked := len(s) // as in baseSubject
 		for {
 			before := s
 			s = strings.TrimPrefix(s, " ")
-			if rest, ok := cutLeaderDovecot(s); ok {
-				s, reply = rest, true
+			if len(s) <= looked {
+				if rest, ok := cutLeaderDovecot(s); ok {
+					s, reply = rest, true
+				} else {
+					looked = len(rest)
+				}
 			}
 			if rest, ok := cutBlobDovecot(s); ok && rest != "" {
 				s = rest
@@ -47,6 +52,7 @@ func baseDovecot(raw string) (key string, reply bool) {
 	}
 }
 
+// cutLeaderDovecot: without a leader, rest is what follows the blobs.
 func cutLeaderDovecot(s string) (rest string, ok bool) {
 	for {
 		t, ok := cutBlobDovecot(s)
@@ -67,7 +73,10 @@ func cutLeaderDovecot(s string) (rest string, ok bool) {
 	}
 	rest = strings.TrimPrefix(rest, " ")
 	rest, _ = cutBlobDovecot(rest)
-	return strings.CutPrefix(rest, ":")
+	if rest, ok = strings.CutPrefix(rest, ":"); ok {
+		return rest, true
+	}
+	return s, false
 }
 
 func cutBlobDovecot(s string) (rest string, ok bool) {

@@ -30,14 +30,19 @@ func baseSubject(raw string) (base string, reply bool) {
 				break
 			}
 		}
+		looked := len(s) // no leader begins before the last so many bytes
 		for {
 			before := s
 			// (3) Remove all prefix text of the subject that matches the
 			// subj-leader ABNF.
 			//   subj-leader = (*subj-blob subj-refwd) / WSP
 			s = strings.TrimLeft(s, " ")
-			if rest, ok := cutLeader(s); ok {
-				s, reply = rest, true
+			if len(s) <= looked {
+				if rest, ok := cutLeader(s); ok {
+					s, reply = rest, true
+				} else {
+					looked = len(rest)
+				}
 			}
 			// (4) If there is prefix text of the subject that matches the
 			// subj-blob ABNF, and removing that prefix leaves a non-empty
@@ -60,7 +65,9 @@ func baseSubject(raw string) (base string, reply bool) {
 	}
 }
 
-// cutLeader removes *subj-blob subj-refwd.
+// cutLeader removes *subj-blob subj-refwd. If that is not there, rest is what
+// follows the blobs: a look from behind one of them would end there too, and a
+// thousand blobs would be a million looks.
 //
 //	subj-refwd = ("re" / ("fw" ["d"])) *WSP [subj-blob] ":"
 func cutLeader(s string) (rest string, ok bool) {
@@ -73,19 +80,22 @@ func cutLeader(s string) (rest string, ok bool) {
 	}
 	switch {
 	case hasPrefixFold(s, "re"):
-		s = s[2:]
+		rest = s[2:]
 	case hasPrefixFold(s, "fwd"):
-		s = s[3:]
+		rest = s[3:]
 	case hasPrefixFold(s, "fw"):
-		s = s[2:]
+		rest = s[2:]
 	default:
-		return "", false
+		return s, false
 	}
-	s = strings.TrimLeft(s, " ")
-	if t, ok := cutBlob(s); ok {
-		s = t
+	rest = strings.TrimLeft(rest, " ")
+	if t, ok := cutBlob(rest); ok {
+		rest = t
 	}
-	return strings.CutPrefix(s, ":")
+	if rest, ok = strings.CutPrefix(rest, ":"); ok {
+		return rest, true
+	}
+	return s, false
 }
 
 // cutBlob removes one subj-blob.
