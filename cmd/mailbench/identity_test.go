@@ -100,8 +100,8 @@ func TestIndex_hint(t *testing.T) {
 	}
 }
 
-// index info, check and compact want an index. The first two only look: they make no directory and repair
-// nothing, and say the same thing once.
+// index info, check and compact want an index. The first two only look: they
+// make no directory and repair nothing, and say the same thing once.
 func TestIndex_onlyLooks(t *testing.T) {
 	dir := home(t)
 	md := boxes(t, dir)[0].path
