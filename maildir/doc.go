@@ -20,6 +20,8 @@
 //     once. A file renamed within a directory during the pass may be seen under
 //     both names or under none: see Scan.Unique, and take a name for expunged
 //     only if it is missing twice or the State did not change around the scan.
+//   - Of a header longer than MaxHeader, 1 MiB, only so much is read: fields
+//     behind that are as if they were not there.
 //   - A file that changed its flags or its directory since the listing is found
 //     again when it is read.
 //

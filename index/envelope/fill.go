@@ -15,6 +15,9 @@ const (
 	fillBytes = 16 << 20 // of cache records that are held at a time
 	fillMost  = 4096
 	fillLeast = 64
+
+	// longHeader is below every bound that a source may put to a header.
+	longHeader = 256 << 10
 )
 
 // taken is what was read of one message.
@@ -109,7 +112,9 @@ type named struct {
 	buf []byte
 }
 
-// read reads a message as the option read says: all of it, or its header.
+// read reads a message as the option read says: all of it, or its header. The
+// header is in either case what ReadHeader gives: a source cuts very long ones,
+// and a message must not have other fields here than in other designs.
 func (m *mailbox) read(src index.Source, e *index.Entry, buf []byte, t *taken) (b []byte, err error) {
 	t.internal = e.MTime
 	if !e.MTimeOK {
@@ -132,7 +137,11 @@ func (m *mailbox) read(src index.Source, e *index.Entry, buf []byte, t *taken) (
 	t.size = uint64(index.CRLFSize(b))
 	t.lines = uint32(bytes.Count(b[t.head:], []byte{'\n'}))
 	t.guid = sha1.Sum(b)
-	return b, nil
+	if t.head > longHeader {
+		b, err = src.ReadHeader(e, b)
+		t.head = uint32(len(b))
+	}
+	return b, err
 }
 
 // bind makes the tracker's entries those of the loaded table.
