@@ -4,12 +4,15 @@
 //
 // One file, example.index:
 //
-//	"example1" | crc64 (ECMA) of what follows, u64 big-endian | gob of a state
+//	"example2" | crc64 (ECMA) of what follows, u64 big-endian | gob of a state
 //
 // E1. The file is replaced as a whole; nothing is used that was not checked.
 //
 // E2. What THREAD and SORT want of a header is read when first asked for, and
 // kept: unless another process has written meanwhile, whose file stays.
+//
+// E3. What was read under one Options.Compat is not used under the other: it
+// is read again, and replaces what was kept.
 //
 // Not done: locking, as in every design here; sizes, which are read again.
 package example
@@ -44,6 +47,7 @@ type state struct {
 	UIDValidity, UIDNext uint32
 	HighestModSeq        uint64
 	Known                index.Known
+	Compat               index.Compat // whose reading Fields are
 	Rows                 []row
 	Vanished             []index.Vanished
 }
@@ -77,7 +81,7 @@ func (design) Open(cfg index.Config) (index.Mailbox, error) {
 	return m, err
 }
 
-const magic, head = "example1", 16
+const magic, head = "example2", 16
 
 var ecma = crc64.MakeTable(crc64.ECMA)
 
@@ -118,7 +122,9 @@ func (m *mailbox) Known() (known index.Known, ok bool, err error) {
 	for i := range s.Rows {
 		r := &s.Rows[i]
 		err = errors.Join(err, t.Append(r.Message.UID, r.Message.Key, r.Message.Flags, r.Dir, r.Message.Keywords, r.Message.ModSeq))
-		fields[r.Message.UID] = r.Fields
+		if s.Compat == m.cfg.Options.Compat {
+			fields[r.Message.UID] = r.Fields
+		}
 	}
 	for _, v := range s.Vanished {
 		err = errors.Join(err, t.AppendVanished(v.UID, v.ModSeq))
@@ -153,7 +159,7 @@ func (m *mailbox) Save(t *index.Table, d *index.Delta, k index.Known, c index.Ch
 }
 
 func (m *mailbox) write(t *index.Table, k index.Known) error {
-	s := state{t.UIDValidity, t.UIDNext, t.HighestModSeq, k, make([]row, t.Len()), t.Vanished()}
+	s := state{t.UIDValidity, t.UIDNext, t.HighestModSeq, k, m.cfg.Options.Compat, make([]row, t.Len()), t.Vanished()}
 	for i := range s.Rows {
 		s.Rows[i] = row{t.Message(i), t.Dir(i), m.fields[t.UIDs()[i]]}
 	}

@@ -19,6 +19,8 @@
 //	Reopened    the same, field by field, from a second process's view; ten
 //	            reopenings change no byte on disk
 //	SameSecond  a change under an unchanged directory time
+//	Compat      the same index opened as the RFC has it, then as Dovecot, and back:
+//	            what is cached of the one is not an answer of the other
 //	Swapped     a file missing, empty, another mailbox's, an older one
 //	Stale       every pair of states of the index, mixed file by file
 //	UIDValidity changes under an open handle, which never mixes two
@@ -72,7 +74,7 @@ type part struct {
 
 var parts = []part{
 	{"Declared", declared}, {"History", history}, {"HistoryMbox", historyMbox}, {"Rebuilt", rebuilt}, {"Reopened", reopened},
-	{"SameSecond", sameSecond}, {"Swapped", swapped}, {"Stale", stale}, {"UIDValidity", uidValidity}, {"TwoReaders", twoReaders},
+	{"SameSecond", sameSecond}, {"Compat", compat}, {"Swapped", swapped}, {"Stale", stale}, {"UIDValidity", uidValidity}, {"TwoReaders", twoReaders},
 	{"Flipped", flipped}, {"Torn", torn}, {"Tail", tail}, {"Crashed", crashed}, {"NoSpace", noSpace},
 }
 

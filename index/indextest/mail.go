@@ -20,6 +20,8 @@ type mailbox struct {
 	path string
 	now  int64 // seconds; each delivery is later, so that name order is arrival order
 	msgs []*mail
+
+	compat oracle.Compat // whose answers are wanted
 }
 
 // mail is one message of the model.
@@ -128,10 +130,16 @@ func (m *mailbox) text(id string) string {
 // deliver puts a new message into new/ or, as a reader does, into cur/.
 func (m *mailbox) deliver() *mail {
 	m.t.Helper()
+	return m.deliverText(m.text)
+}
+
+// deliverText is deliver with a text of the caller's for a Message-ID.
+func (m *mailbox) deliverText(textOf func(id string) string) *mail {
+	m.t.Helper()
 	r := m.r
 	m.now += int64(1 + r.IntN(900))
 	x := &mail{dir: "new", id: fmt.Sprintf("m%d.%d@example.net", m.now, r.IntN(1000)), date: m.now}
-	text := m.text(x.id)
+	text := textOf(x.id)
 	x.text = text
 	x.header = []byte(text[:strings.Index(text, "\n\n")+2])
 	x.size = int64(len(text) + strings.Count(text, "\n"))
@@ -244,5 +252,5 @@ func (m *mailbox) oracle(uid map[string]uint32, keep func(*mail) bool) *oracle.M
 			in = append(in, oracle.Message{UID: uid[x.key], Header: x.header, InternalDate: x.date, RFC822Size: x.size})
 		}
 	}
-	return oracle.New(in, oracle.RFC)
+	return oracle.New(in, m.compat)
 }

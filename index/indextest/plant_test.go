@@ -212,6 +212,24 @@ func staleCache(b *box) {
 	}
 }
 
+// oneCompat: an order is kept for the mailbox as it is, whoever's reading it was.
+func oneCompat(all map[string][]uint32) func(*box) {
+	return func(b *box) {
+		b.sort = func(crit []mailsort.Criterion, s index.Search, do func([]mailsort.Criterion) ([]uint32, error)) ([]uint32, error) {
+			if s.Kind != "" {
+				return do(crit)
+			}
+			of := fmt.Sprint(b.cfg.Dir, b.Mailbox.Status(), crit)
+			if out, ok := all[of]; ok {
+				return out, nil
+			}
+			out, err := do(crit)
+			all[of] = slices.Clone(out)
+			return out, err
+		}
+	}
+}
+
 // noSyncDir renames without making the name last.
 type noSyncDir struct{ index.FS }
 
@@ -346,6 +364,7 @@ func TestPlanted(t *testing.T) {
 		{"a list written in place", planted{plant: inPlace}, "Tail", "cut at"},
 		{"two UIDVALIDITYs mixed", planted{plant: mixedHandles(map[string][]uint32{})}, "UIDValidity", "the old handle mixes"},
 		{"an axis that is not there", planted{ax: index.Axes{ModSeqs: true}}, "Declared", "ModSeqs"},
+		{"an order of the other Compat", planted{plant: oneCompat(map[string][]uint32{})}, "Compat", "opening 1, Compat as Dovecot has it: sort "},
 		{"MODSEQs that are not kept", planted{ax: index.Axes{ModSeqs: true}}, "History", "modseq"},
 	} {
 		t.Run(f.part+"/"+strings.ReplaceAll(f.fault, " ", "_"), func(t *testing.T) {
