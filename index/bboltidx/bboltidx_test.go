@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"go.etcd.io/bbolt"
+	boltErrors "go.etcd.io/bbolt/errors"
 
 	"mailbench/corpus/source"
 	"mailbench/index"
@@ -432,4 +433,12 @@ func size(dir string) (n int64) {
 		}
 	}
 	return n
+}
+
+// A key that the engine refuses to copy is damage, not a failure of its own.
+func TestFail_keyTooLarge(t *testing.T) {
+	m := &mailbox{path: "x"}
+	if err := m.fail(fmt.Errorf("copy: %w", boltErrors.ErrKeyTooLarge)); !isCorrupt(err) {
+		t.Error(err)
+	}
 }

@@ -238,7 +238,10 @@ func (m *mailbox) fail(err error) error {
 	if errors.As(err, &d) {
 		return m.corrupt(string(d))
 	}
-	for _, e := range []error{io.EOF, io.ErrUnexpectedEOF, boltErrors.ErrInvalid, boltErrors.ErrChecksum, boltErrors.ErrVersionMismatch} {
+	// Keys and values that are too long come from a page that is being copied:
+	// none of ours is.
+	for _, e := range []error{io.EOF, io.ErrUnexpectedEOF, boltErrors.ErrInvalid, boltErrors.ErrChecksum, boltErrors.ErrVersionMismatch,
+		boltErrors.ErrKeyRequired, boltErrors.ErrKeyTooLarge, boltErrors.ErrValueTooLarge} {
 		if errors.Is(err, e) {
 			return m.corrupt(err.Error())
 		}
