@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -24,7 +25,10 @@ func checkCommand() *cli.Command {
 				return err
 			}
 			found := m.damage(c.App.Writer)
-			if err := m.Close(); err != nil {
+			if found == 0 {
+				err = m.hasFiles()
+			}
+			if err := errors.Join(err, m.Close()); err != nil {
 				return err
 			}
 			if found > 0 {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -56,17 +57,26 @@ func buildIndex(c *cli.Context, m *mailbox) error {
 		}
 	}
 	if err := found(m.mb); err != nil {
-		return left(m.dir, err)
+		return m.left(err)
 	}
 	return indexInfo(c, m)
 }
 
-// left says what err is that build could not repair.
-func left(dir string, err error) error {
+// left says what err is that build could not repair. A damaged file is put
+// aside: the index that is opened next is built without it, under a greater
+// UIDVALIDITY if it held the UIDs.
+func (m *mailbox) left(err error) error {
 	if errors.As(err, new(syscall.Errno)) {
 		return fmt.Errorf("index build: %w", err)
 	}
-	return fmt.Errorf("index build: damage is left; remove %s and build again: %w", dir, err)
+	var damage *index.CorruptError
+	if errors.As(err, &damage) {
+		name := filepath.Join(m.dir, filepath.Base(damage.File))
+		if rerr := os.Rename(name, name+".damaged"); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
+			return errors.Join(err, rerr)
+		}
+	}
+	return fmt.Errorf("index build: damage is left; remove %s and build again: %w", m.dir, err)
 }
 
 // found is the first inconsistency.
@@ -131,8 +141,14 @@ func infoCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			err = indexInfo(c, m)
-			if found := m.damage(c.App.ErrWriter); err == nil && found > 0 {
+			found := m.damage(c.App.ErrWriter)
+			if found == 0 {
+				err = m.hasFiles()
+			}
+			if err == nil {
+				err = indexInfo(c, m)
+			}
+			if err == nil && found > 0 {
 				err = errFound
 			}
 			return errors.Join(err, m.Close())

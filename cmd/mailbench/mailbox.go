@@ -134,15 +134,16 @@ func openMailbox(c *cli.Context, path string, where place) (*mailbox, error) {
 	if m.mb, err = d.Open(index.Config{Dir: m.dir, Source: m.src, Options: o}); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
-	if where == asItIs && !hasFiles(m.mb) {
-		return nil, errors.Join(fmt.Errorf("%s: no index of design %s in %s", commandName(c), d.Name(), m.dir), m.Close())
-	}
 	return m, nil
 }
 
-// hasFiles reports whether mb has any files but the one that every design has.
-func hasFiles(mb index.Mailbox) bool {
-	return slices.ContainsFunc(mb.Stats(), func(s index.FileStat) bool { return s.Name != index.ValidityFile })
+// hasFiles is an error if the index has no file but the one that every design
+// has. Damage is looked for before: Stats may put a damaged file aside.
+func (m *mailbox) hasFiles() error {
+	if slices.ContainsFunc(m.mb.Stats(), func(s index.FileStat) bool { return s.Name != index.ValidityFile }) {
+		return nil
+	}
+	return fmt.Errorf("no index of design %s in %s", m.design, m.dir)
 }
 
 // pickDir chooses where the index lies: as the user says, or for good below
