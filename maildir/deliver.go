@@ -138,8 +138,11 @@ func MoveNew(path string, o Options) (moved int, err error) {
 		if st, err := fsys.OS.Stat(from); file[0] == '.' || err != nil || st.Dir {
 			continue
 		}
-		to := file
-		if !Parse(file, o).HasInfo {
+		to, n := file, Parse(file, o)
+		if n.Base == "" { // no message: see Scan
+			continue
+		}
+		if !n.HasInfo {
 			to = Name{Base: file, HasInfo: true}.File(o)
 		}
 		err := fsys.OS.Rename(from, filepath.Join(path, "cur", to))

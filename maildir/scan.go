@@ -49,6 +49,10 @@ func (p Problem) Unwrap() error { return p.Err }
 // ErrNotRegular reports a directory, socket, pipe or device among the mail.
 var ErrNotRegular = errors.New("not a regular file")
 
+// ErrNoName reports a file whose name begins with the separator: flags, and
+// nothing to know a message by.
+var ErrNoName = errors.New("no unique name before the flags")
+
 // errNotMaildir is wrapped with the path, see List.
 var errNotMaildir = errors.New("not a maildir: no cur")
 
@@ -86,10 +90,10 @@ const (
 
 // Read lists new/ and cur/ of the maildir at path into Entries: one pass over
 // each directory, no stat but for symbolic links and for file systems that do
-// not tell types. Names that begin with a dot are ignored; directories and
-// other things that are no message go to Skipped. A missing new/ counts as
-// empty; a missing cur/ is an error. Files that come, go or change their names
-// during the pass are never an error.
+// not tell types. Names that begin with a dot are ignored; directories, names
+// with nothing before the separator and other things that are no message go to
+// Skipped. A missing new/ counts as empty; a missing cur/ is an error. Files that
+// come, go or change their names during the pass are never an error.
 //
 // O(names); with a reused Scan about one allocation per mebibyte of names more
 // than it has seen.
@@ -134,9 +138,13 @@ func (s *Scan) open(dir Dir, i int) {
 	s.names = append(s.names, chunk{dir: dir, arena: i, from: at, to: at})
 }
 
-// add keeps a name of a message; name may point into a buffer.
+// add keeps a name of a message; name, not empty, may point into a buffer.
 func (s *Scan) add(name []byte) {
 	if len(name) >= maxName {
+		return
+	}
+	if name[0] == s.opt.separator() {
+		s.skip(string(name), ErrNoName)
 		return
 	}
 	c := &s.names[len(s.names)-1]

@@ -128,7 +128,7 @@ func (r *Runner) openMailbox(path string) (*fixture, error) {
 // its mail, not what other programs keep beside it or in subfolders.
 func mailFiles(path, kind string) (*temp.Set, error) {
 	if kind == "maildir" {
-		return temp.Files(path, "cur", "new")
+		return temp.FilesIf(isMailName, path, "cur", "new")
 	}
 	return temp.Files(path)
 }

@@ -28,10 +28,10 @@ func mailNames(path string) (map[string]mailName, error) {
 			return nil, err
 		}
 		for _, e := range list {
-			base, _, _ := strings.Cut(e.Name(), ":")
-			if base == "" || base[0] == '.' {
+			if !isMailName(e.Name()) {
 				continue
 			}
+			base, _, _ := strings.Cut(e.Name(), ":")
 			if !e.Type().IsRegular() {
 				info, err := os.Stat(filepath.Join(path, dir, e.Name()))
 				if err != nil || !info.Mode().IsRegular() {
@@ -43,6 +43,10 @@ func mailNames(path string) (map[string]mailName, error) {
 	}
 	return names, nil
 }
+
+// isMailName tells hidden names and those with nothing before the flags from
+// names of mail.
+func isMailName(file string) bool { return file[0] != '.' && file[0] != ':' }
 
 // namesInOrder lists the base names of f in UID order: of a corpus of ours by
 // a comparison of seconds, then of the M part; of a user's, whose names may be

@@ -30,7 +30,7 @@ func userMaildir(t *testing.T, dir string) string {
 	if _, err := corpus.WriteMaildir(t.Context(), filepath.Join(path, ".Sent"), spec, nil); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"dovecot.index.log", "dovecot-keywords", "subscriptions", "tmp/1.half.written"} {
+	for _, name := range []string{"dovecot.index.log", "dovecot-keywords", "subscriptions", "tmp/1.half.written", "cur/:2,S", "cur/.hidden"} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(path, name)), 0o700); err != nil {
 			t.Fatal(err)
 		}

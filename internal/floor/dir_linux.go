@@ -96,7 +96,7 @@ func (d *Dir) take(b []byte, dir uint8) {
 		if reclen < 20 || reclen > len(b) {
 			return
 		}
-		if name := b[19:reclen]; name[0] != '.' && mayBeMail(b[18]) {
+		if name := b[19:reclen]; name[0] != '.' && name[0] != ':' && mayBeMail(b[18]) {
 			end := bytes.IndexByte(name, 0)
 			d.off = append(d.off, uint32(len(d.names)))
 			d.dir = append(d.dir, dir)

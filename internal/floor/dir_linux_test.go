@@ -77,6 +77,7 @@ func TestDir_passesOverOddThings(t *testing.T) {
 		os.Symlink("4.loop", filepath.Join(cur, "4.loop")),
 		os.Symlink("2.pipe", filepath.Join(cur, "5.linkedpipe")),
 		os.Symlink("1.dir", filepath.Join(cur, "6.linkeddir")),
+		os.WriteFile(filepath.Join(cur, ":2,S"), nil, 0o644),
 	} {
 		if err != nil {
 			t.Fatal(err)

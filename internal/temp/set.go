@@ -24,22 +24,36 @@ type Set struct {
 func Files(root string, sub ...string) (*Set, error) {
 	s := &Set{root: root}
 	if len(sub) == 0 {
-		return s, s.walk(root)
+		return s, s.walk(root, nil)
 	}
-	for _, dir := range sub {
-		if err := s.walk(filepath.Join(root, dir)); ignoreGone(err) != nil {
-			return nil, err
-		}
-	}
-	return s, nil
+	return s, s.walkAll(sub, nil)
 }
 
-func (s *Set) walk(root string) error {
+// FilesIf is Files for those regular files alone that lie in a directory of sub
+// itself, not below, and whose names are as keep says.
+func FilesIf(keep func(name string) bool, root string, sub ...string) (*Set, error) {
+	s := &Set{root: root}
+	return s, s.walkAll(sub, keep)
+}
+
+func (s *Set) walkAll(sub []string, keep func(name string) bool) error {
+	for _, dir := range sub {
+		if err := s.walk(filepath.Join(s.root, dir), keep); ignoreGone(err) != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Set) walk(root string, keep func(name string) bool) error {
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if !d.Type().IsRegular() {
+		if keep != nil && d.IsDir() && path != root {
+			return fs.SkipDir
+		}
+		if !d.Type().IsRegular() || keep != nil && !keep(d.Name()) {
 			return nil
 		}
 		info, err := d.Info()
