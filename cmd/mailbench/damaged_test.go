@@ -35,6 +35,7 @@ func TestIndex_manyAtOnce(t *testing.T) {
 	dir := home(t)
 	md := boxes(t, dir)[0].path
 	ix := filepath.Join(dir, "ix")
+	must(t, "thread", "-index-dir", ix, md) // compact makes none
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
