@@ -28,12 +28,17 @@ const (
 )
 
 // Clone copies a maildir, an mbox or any other tree of files and directories
-// from src to dst, which must not exist. Modes and mtimes are kept, those of
-// the directories too; other kinds of files are refused. What was made is
+// from src to dst, which must not exist. src may be a link. Modes and mtimes are
+// kept, those of the directories too, except that their owner may write into
+// each; other kinds of files are refused. What was made is
 // removed again when Clone fails or ctx ends. Nothing is synced.
 func Clone(ctx context.Context, src, dst string, how CloneHow) (err error) {
 	if _, err := os.Lstat(dst); err == nil {
 		return fmt.Errorf("corpus: clone: %s: %w", dst, fs.ErrExist)
+	}
+	src, err = filepath.EvalSymlinks(src)
+	if err != nil {
+		return fmt.Errorf("corpus: clone: %w", err)
 	}
 	info, err := os.Stat(src)
 	if err != nil {
@@ -118,7 +123,7 @@ func (c *cloner) tree(ctx context.Context, src, dst string) error {
 	for i := len(dirs) - 1; i >= 0; i-- { // the innermost first: a parent's mtime is set when nothing moves in it any more
 		info, err := os.Stat(dirs[i].src)
 		if err == nil {
-			err = errors.Join(os.Chmod(dirs[i].dst, info.Mode().Perm()), os.Chtimes(dirs[i].dst, info.ModTime(), info.ModTime()))
+			err = errors.Join(os.Chmod(dirs[i].dst, info.Mode().Perm()|0o700), os.Chtimes(dirs[i].dst, info.ModTime(), info.ModTime()))
 		}
 		if err != nil {
 			return err
