@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -168,7 +169,7 @@ func (r *Reader) ReadAll(e *Entry, buf []byte) ([]byte, error) {
 // message's INTERNALDATE, in nanoseconds since 1970.
 func (r *Reader) Stat(e *Entry) (size, mtimeNs int64, err error) {
 	size, mtimeNs, err = r.dirs.stat(e.Dir, e.File)
-	if !notExist(err) {
+	if !noSuch(err) {
 		return size, mtimeNs, r.pathError("stat", e.Dir, e.File, err)
 	}
 	err = r.relocate(e, func(dir Dir, file string) (err error) {
@@ -230,7 +231,7 @@ func (r *Reader) open(e *Entry) (handle, error) {
 	if err == nil {
 		return f, nil
 	}
-	if !notExist(err) {
+	if !noSuch(err) {
 		return f, r.pathError("open", e.Dir, e.File, err)
 	}
 	err = r.relocate(e, func(dir Dir, file string) (err error) {
@@ -239,6 +240,11 @@ func (r *Reader) open(e *Entry) (handle, error) {
 	})
 	return f, err
 }
+
+// noSuch reports that there cannot be a file of that name, or is none. Names are
+// guessed from base name and flags, and a base name may be as long as a name
+// can be, with no room for ":2,".
+func noSuch(err error) bool { return notExist(err) || errors.Is(err, syscall.ENAMETOOLONG) }
 
 // places is a listing by base name, made when a name was not there any more.
 type places struct {
@@ -275,13 +281,13 @@ func (r *Reader) relocate(e *Entry, try func(dir Dir, file string) error) error 
 	// some programs leave mail in cur/, and in cur/ with no flags yet, where a
 	// message of new/ has gone.
 	if base != e.File || e.Dir != Cur {
-		if err := try(Cur, base); !notExist(err) {
+		if err := try(Cur, base); !noSuch(err) {
 			return r.pathError("open", Cur, base, err)
 		}
 	}
 	if e.Dir == New {
 		file := string(AppendFile(nil, base, Cur, 0, 0, r.opt))
-		if err := try(Cur, file); !notExist(err) {
+		if err := try(Cur, file); !noSuch(err) {
 			return r.pathError("open", Cur, file, err)
 		}
 	}
