@@ -22,8 +22,9 @@ type fixture struct {
 	name     string
 	digest   string
 	path     string
-	kind     string   // maildir, mbox
-	order    []string // keys of a user's mail in UID order; nil: by the names
+	kind     string              // maildir, mbox
+	order    []string            // keys of a user's mail in UID order; nil: by the names
+	twins    map[string]mailName // of a user's mail: the file that counts of a name that is there twice
 	messages int
 	bytes    int64
 	files    *temp.Set
@@ -91,7 +92,8 @@ func (r *Runner) openMailbox(path string) (*fixture, error) {
 		return nil, fmt.Errorf("%s: no messages", path)
 	}
 	src.Order(l.Entries)
-	f := &fixture{name: filepath.Base(path), path: path, kind: src.Kind(), messages: len(l.Entries)}
+	entries, twins := once(l.Entries)
+	f := &fixture{name: filepath.Base(path), path: path, kind: src.Kind(), twins: twins, messages: len(entries)}
 	// Sizes and times of files decide orders too, but a copy of the mail is the
 	// same corpus to its reader.
 	h, beside := xxhash.New(), xxhash.New()
@@ -99,8 +101,8 @@ func (r *Runner) openMailbox(path string) (*fixture, error) {
 		return nil, d.Damage() // a part of a corpus is another corpus
 	}
 	var buf []byte
-	for i := range l.Entries {
-		e := &l.Entries[i]
+	for i := range entries {
+		e := &entries[i]
 		f.order = append(f.order, strings.Clone(e.Key))
 		header, err := src.ReadHeader(e, buf)
 		if err != nil {

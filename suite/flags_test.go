@@ -59,6 +59,7 @@ func TestBadInput_isOneLine(t *testing.T) {
 		{args: []string{"-options=mode"}, want: "-options mode: want design.name=value"},
 		{args: []string{"-options=optioned.mode="}, want: "want design.name=value"},
 		{args: []string{"-options=nope.mode=x"}, want: `no design "nope" (there are right, `},
+		{args: []string{"-options=optioned.mode=bad", "-designs=right"}, want: `-options optioned.mode=bad: mode "bad"`},
 		{args: []string{"-options=optioned.mood=x"}, want: `optioned has no option "mood" (it has: mode`},
 		{args: []string{"-options=optioned.mode=plain, right.x=y"}, want: `-options right.x=y: right has no option "x"`},
 		{env: []string{"MAILBENCH_OPTIONS=x"}, want: "-options x"},

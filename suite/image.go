@@ -55,6 +55,9 @@ func (r *Runner) makeImage(f *fixture) (*fixture, error) {
 	if err := corpus.Clone(context.Background(), f.path, g.path, corpus.CloneCopy); err != nil {
 		return nil, err
 	}
+	if err := f.single(g.path); err != nil {
+		return nil, err
+	}
 	if err := im.Cool(); err != nil { // what was copied reaches the device here
 		return nil, err
 	}

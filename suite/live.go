@@ -48,6 +48,9 @@ func (r *Runner) live(f *fixture) (*live, error) {
 			return nil, err
 		}
 	}
+	if err := f.single(m.path); err != nil {
+		return nil, err
+	}
 	order, err := namesInOrder(f)
 	if err != nil {
 		return nil, err

@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"mailbench/index"
 )
 
 // A mailName is a file of a maildir that is a message.
@@ -42,6 +45,62 @@ func mailNames(path string) (map[string]mailName, error) {
 		}
 	}
 	return names, nil
+}
+
+// once drops the entries, in the order of their source, whose name there has
+// been: a name that is there twice counts once, in cur/ if it is there too, as
+// for every index. twins are the files that count of such names.
+func once(entries []index.Entry) (kept []index.Entry, twins map[string]mailName) {
+	for _, e := range entries {
+		n := len(kept)
+		if n == 0 || kept[n-1].Key != e.Key {
+			kept = append(kept, e)
+			continue
+		}
+		if e.Dir < kept[n-1].Dir {
+			kept[n-1] = e
+		}
+		if twins == nil {
+			twins = map[string]mailName{}
+		}
+		key := strings.Clone(e.Key)
+		twins[key] = mailName{kept[n-1].Folder, strings.Clone(kept[n-1].File), key}
+	}
+	return kept, twins
+}
+
+// names are the files of f, which is a maildir.
+func (f *fixture) names() (map[string]mailName, error) {
+	list, err := mailNames(f.path)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(list, f.twins)
+	return list, nil
+}
+
+// single removes from path, a copy of f's maildir, what does not count there:
+// a copied directory may list two files of one name in another order, and when
+// one is moved or removed, the other would take its place.
+func (f *fixture) single(path string) error {
+	if len(f.twins) == 0 {
+		return nil
+	}
+	for _, dir := range []string{"new", "cur"} {
+		list, err := os.ReadDir(filepath.Join(path, dir))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		for _, e := range list {
+			base, _, _ := strings.Cut(e.Name(), ":")
+			if twin, ok := f.twins[base]; ok && !e.IsDir() && twin != (mailName{dir, e.Name(), base}) {
+				if err := os.Remove(filepath.Join(path, dir, e.Name())); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // isMailName tells hidden names and those with nothing before the flags from
@@ -94,7 +153,7 @@ func (f *fixture) deleted() (map[uint32]bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := mailNames(f.path)
+	list, err := f.names()
 	if err != nil {
 		return nil, err
 	}

@@ -1,13 +1,18 @@
 package suite
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"mailbench/corpus/source"
 	"mailbench/index"
 	"mailbench/internal/temp"
+	"mailbench/internal/tempdir"
 )
 
 // A tuned design is one with options of its own set.
@@ -72,6 +77,12 @@ func (r *Runner) tune() error {
 		}
 		given[design][name] = value
 	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		d, _ := r.known.Lookup(name)
+		if err := opens(tuned{d, given[name]}, c.CacheDir); err != nil {
+			return fmt.Errorf("-options %s: %w", c.Options, err)
+		}
+	}
 	c.Designs = slices.Clone(c.Designs)
 	for i, d := range c.Designs {
 		if extra := given[d.Name()]; extra != nil {
@@ -79,6 +90,36 @@ func (r *Runner) tune() error {
 		}
 	}
 	return nil
+}
+
+// opens opens d on no mail, in a directory below cache that goes again: only d
+// knows which values it takes, and a run should not find out after an hour.
+func opens(d index.Design, cache string) (err error) {
+	base := filepath.Join(cache, "tmp")
+	if err := os.MkdirAll(base, 0o755); err != nil {
+		return err
+	}
+	dir, err := tempdir.Make(base, "options-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dir.Remove()) }()
+	mail, files := filepath.Join(dir.Path, "mail"), filepath.Join(dir.Path, "index")
+	for _, p := range []string{filepath.Join(mail, "cur"), filepath.Join(mail, "new"), filepath.Join(mail, "tmp"), files} {
+		if err := os.MkdirAll(p, 0o755); err != nil {
+			return err
+		}
+	}
+	src, err := source.Open(mail, source.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	mb, err := d.Open(index.Config{Dir: files, Source: src})
+	if err != nil {
+		return err
+	}
+	return mb.Close()
 }
 
 // optionRows try a design's own options, one at a time, each of the values

@@ -21,11 +21,8 @@ func (r *Runner) makePlaces() error {
 		flag, dir string
 		mine      *string
 	}{{"-index-dir", r.cfg.IndexDir, &r.index}, {"-scratch", r.cfg.Scratch, &r.scratch}} {
-		if err := r.outsideMail(p.flag, p.dir); err != nil {
+		if err := r.fitPlace(p.flag, p.dir); err != nil {
 			return err
-		}
-		if m, err := temp.Mount(p.dir); err == nil && m.Memory() && !r.cfg.AllowTmpfs {
-			return fmt.Errorf("%s: %s is on %s, where fsync is free and nothing gets cold: name another directory, or say -allow-tmpfs", p.flag, p.dir, m.Type)
 		}
 		err := os.MkdirAll(p.dir, 0o755)
 		if err == nil {
@@ -37,6 +34,20 @@ func (r *Runner) makePlaces() error {
 		if err != nil {
 			return fmt.Errorf("%s: cannot write there: %w", p.flag, err)
 		}
+	}
+	return nil
+}
+
+// fitPlace refuses a place in memory, or inside the user's mail.
+func (r *Runner) fitPlace(flag, dir string) error {
+	if err := r.outsideMail(flag, dir); err != nil {
+		return err
+	}
+	if r.cfg.AllowTmpfs {
+		return nil
+	}
+	if err := temp.OnDevice(dir); err != nil {
+		return fmt.Errorf("%s: %w: name another directory, or say -allow-tmpfs", flag, err)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func readPlainly(r *Runner, f *fixture) (*plainReader, error) {
 	var err error
 	if f.kind == "maildir" {
 		if p.order, err = namesInOrder(f); err == nil {
-			p.names, err = mailNames(f.path)
+			p.names, err = f.names()
 		}
 		return p, err
 	}
@@ -148,7 +148,7 @@ func (f *fixture) flagLetters() (map[uint32]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := mailNames(f.path)
+	names, err := f.names()
 	if err != nil {
 		return nil, err
 	}

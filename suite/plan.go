@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -33,6 +34,9 @@ const (
 func Plan(w io.Writer, cfg Config) error {
 	r := New(cfg)
 	if err := r.check(); err != nil {
+		return err
+	}
+	if err := errors.Join(r.fitPlace("-index-dir", r.cfg.IndexDir), r.fitPlace("-scratch", r.cfg.Scratch)); err != nil {
 		return err
 	}
 	mail, err := r.planCorpus()

@@ -155,7 +155,7 @@ func TestRows_defaults(t *testing.T) {
 func TestPlan_sumsTheRows(t *testing.T) {
 	for _, rows := range []string{"default", "all"} {
 		dir := t.TempDir()
-		cfg := Config{Rows: rows, CacheDir: dir, Corpus: "synthetic:1000"}
+		cfg := Config{Rows: rows, CacheDir: dir, Corpus: "synthetic:1000", AllowTmpfs: true}
 		var text strings.Builder
 		if err := Plan(&text, cfg); err != nil {
 			t.Fatal(err)

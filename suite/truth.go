@@ -177,9 +177,10 @@ func readOracle(path, tempDir string) (answerer, error) {
 		return nil, err
 	}
 	src.Order(l.Entries)
-	o := &rfcOracle{msgs: make([]oracle.Message, len(l.Entries))}
-	for i := range l.Entries {
-		e := &l.Entries[i]
+	entries, _ := once(l.Entries)
+	o := &rfcOracle{msgs: make([]oracle.Message, len(entries))}
+	for i := range entries {
+		e := &entries[i]
 		header, err := src.ReadHeader(e, nil)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", e.Key, err)

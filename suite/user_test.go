@@ -3,6 +3,7 @@
 package suite
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"os"
@@ -96,5 +97,53 @@ func TestUserMail_isNeverTouched(t *testing.T) {
 	}
 	if left := leftovers(t, dir); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
+	}
+}
+
+// TestUserMail_nameTwice holds that a name that is there twice is one message
+// for the suite too, the one that the designs take, and that neither file of
+// it is touched.
+func TestUserMail_nameTwice(t *testing.T) {
+	dir := diskDir(t)
+	mail := userMaildir(t, dir)
+	names, err := mailNames(mail)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, twice := 0, 0
+	for base, at := range names { // one or two more files for each third message: flags or folder differ, and the subject
+		if n++; n%3 > 0 {
+			continue
+		}
+		twice++
+		text, err := os.ReadFile(filepath.Join(mail, at.dir, at.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		subject := bytes.Index(text, []byte("\nSubject: ")) + len("\nSubject: ") // of the same size, which is in the name
+		for i, file := range []string{"cur/" + base + ":2,FT", "cur/" + base + ":2,RS", "new/" + base} {
+			if n%2 == i%2 {
+				continue
+			}
+			text[subject] = byte('0' + i)
+			if err := os.WriteFile(filepath.Join(mail, file), text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	before := stats(t, mail)
+	args := []string{"-corpus=Mail", "-designs=column,scan"}
+	if !testing.Short() {
+		args = append(args, "-rows=all")
+	}
+	got := benchmarkEnv(t, []string{freshEnv + "=1"}, dir, "Select|Resync|Thread|Fetch", args...)
+	if got.code != 0 || len(lines(got.out, "Benchmark")) < 20 || twice != 20 {
+		t.Fatalf("%d names twice, exit code %d:\n%s%s", twice, got.code, got.out, got.errs)
+	}
+	after := stats(t, mail)
+	for path, was := range before {
+		if after[path] != was {
+			t.Errorf("%s was\n%s, is\n%s", path, was, after[path])
+		}
 	}
 }
