@@ -111,7 +111,7 @@ type Source interface {
 	ReadMessage(e *Entry, buf []byte) ([]byte, error)
 	// Stat returns stored bytes and INTERNALDATE in unix seconds.
 	Stat(e *Entry) (size, mtimeSec int64, err error)
-	// UIDList is the path of an existing dovecot-uidlist.
+	// UIDList is the path of an existing dovecot-uidlist, a regular file.
 	UIDList() (string, bool)
 	Close() error
 }

@@ -153,8 +153,13 @@ func (b *Base) rebuild(src Source, before State) (Changes, error) {
 
 func (b *Base) readUIDList(src Source) *UIDListData { return ReadUIDList(b.fs, src, b.opt.UIDList) }
 
+// MaxUIDList bounds a uidlist that is adopted, in bytes: lines for some five
+// million messages.
+const MaxUIDList = 512 << 20
+
 // ReadUIDList reads the uidlist to adopt: option is Options.UIDList. nil when
-// there is none or when it is damaged: its UIDs are lost then.
+// there is none, when it is damaged, no regular file or longer than MaxUIDList:
+// its UIDs are lost then.
 func ReadUIDList(fsy FS, src Source, option string) *UIDListData {
 	name := option
 	switch name {
@@ -165,6 +170,9 @@ func ReadUIDList(fsy FS, src Source, option string) *UIDListData {
 		if name, ok = src.UIDList(); !ok {
 			return nil
 		}
+	}
+	if info, err := fsy.Stat(name); err != nil || info.Dir || info.Odd || info.Size > MaxUIDList {
+		return nil
 	}
 	text, err := readFile(fsy, name)
 	if err != nil {

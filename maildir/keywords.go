@@ -16,10 +16,14 @@ import (
 // Keywords reads the dovecot-keywords file of a maildir, which gives the
 // letters a to z of its file names their meaning: a line "0 $Forwarded" names
 // the letter a. Lines that are not so are passed over, of two for one letter
-// the last counts. No file means no keywords.
+// the last counts. What is no regular file has none, and none is needed.
 func Keywords(path string) (map[byte]string, error) {
 	names := map[byte]string{}
-	f, err := fsys.OS.Open(filepath.Join(path, "dovecot-keywords"))
+	name := filepath.Join(path, "dovecot-keywords")
+	if info, err := fsys.OS.Stat(name); err == nil && (info.Dir || info.Odd) {
+		return names, nil
+	}
+	f, err := fsys.OS.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return names, nil
 	}

@@ -254,6 +254,9 @@ func usableUIDList(name string) error {
 	if !st.Mode().IsRegular() {
 		return fmt.Errorf("%s: not a regular file", name)
 	}
+	if st.Size() > index.MaxUIDList {
+		return fmt.Errorf("%s: longer than %d MiB", name, index.MaxUIDList>>20)
+	}
 	b, err := os.ReadFile(name)
 	if err != nil {
 		return err

@@ -260,11 +260,12 @@ func (s *Maildir) Sizes(e *index.Entry, buf []byte) (size, vsize int64, err erro
 
 func floorSec(ns int64) int64 { return time.Unix(0, ns).Unix() }
 
-// UIDList is the path of Dovecot's list of UIDs, if there is one.
+// UIDList is the path of Dovecot's list of UIDs, if there is one and it is a
+// regular file.
 func (s *Maildir) UIDList() (string, bool) {
 	path := filepath.Join(s.path, "dovecot-uidlist")
 	info, err := s.opt.FS.Stat(path)
-	return path, err == nil && !info.Dir
+	return path, err == nil && !info.Dir && !info.Odd
 }
 
 // Keywords names the bits of Entry.Keywords, letter 'a' for bit 0, as

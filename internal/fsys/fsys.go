@@ -79,6 +79,7 @@ type Info struct {
 	Size     int64
 	ModTime  time.Time
 	Dir      bool
+	Odd      bool // neither a file nor a directory: opening a pipe may wait for ever
 	Ino, Dev uint64
 }
 

@@ -79,6 +79,7 @@ func (osFS) Stat(name string) (Info, error) {
 		Size:    st.Size,
 		ModTime: time.Unix(st.Mtim.Unix()),
 		Dir:     st.Mode&unix.S_IFMT == unix.S_IFDIR,
+		Odd:     st.Mode&unix.S_IFMT != unix.S_IFDIR && st.Mode&unix.S_IFMT != unix.S_IFREG,
 		Ino:     st.Ino,
 		Dev:     uint64(st.Dev), // 32 bits on some architectures
 	}, nil

@@ -35,7 +35,7 @@ func (osFS) Stat(name string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	return Info{Size: st.Size(), ModTime: st.ModTime(), Dir: st.IsDir()}, nil
+	return Info{Size: st.Size(), ModTime: st.ModTime(), Dir: st.IsDir(), Odd: !st.IsDir() && !st.Mode().IsRegular()}, nil
 }
 
 func (osFS) ReadDir(name string) ([]string, error) {
