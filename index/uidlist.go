@@ -30,6 +30,7 @@ var ErrUIDList = errors.New("index: not a dovecot-uidlist")
 //	1 UIDVALIDITY UIDNEXT            3 V<uidvalidity> N<uidnext> G<guid>
 //	UID NAME                         UID [X<extension>]... :NAME
 //
+// A first line whose numbers are not 1 to 4294967295 is damage, ErrUIDList.
 // Lines that cannot be read are left out, CR before LF is dropped, flags after
 // a name do not belong to it. Of a name listed twice the higher UID counts (it
 // was moved away and came back), of a UID listed twice the first line.
@@ -103,10 +104,13 @@ func ParseUIDList(b []byte) (*UIDListData, error) {
 	return u, nil
 }
 
-// parseUID reads a nonzero 32-bit number.
+// parseUID reads a nonzero 32-bit number; 0 when it is none.
 func parseUID(b []byte) (uint32, bool) {
 	v, err := strconv.ParseUint(string(b), 10, 32)
-	return uint32(v), err == nil && v > 0
+	if err != nil {
+		return 0, false // v is the largest there is, if the number is too large
+	}
+	return uint32(v), v > 0
 }
 
 // readFile reads all of a file.
