@@ -71,7 +71,7 @@ func (k *Tracker) Follow(src Source, keep Keeper, u func() *UIDListData) (Change
 		k.rec.t, k.table = t, t
 	}
 	s, err := k.update(src, before)
-	if errors.Is(err, errNoUIDs) {
+	if errors.Is(err, ErrNoUIDs) {
 		return k.build(src, keep, before, u())
 	}
 	if err != nil {
@@ -88,7 +88,7 @@ func (k *Tracker) Follow(src Source, keep Keeper, u func() *UIDListData) (Change
 func (k *Tracker) build(src Source, keep Keeper, before State, u *UIDListData) (Changes, error) {
 	k.Adopt(u)
 	s, err := k.first(src, before)
-	if errors.Is(err, errNoUIDs) && u != nil {
+	if errors.Is(err, ErrNoUIDs) && u != nil {
 		k.Adopt(nil)
 		s, err = k.first(src, before)
 	}

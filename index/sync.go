@@ -49,7 +49,7 @@ func (b *Base) sync(src Source) (Changes, error) {
 		return Changes{}, err
 	}
 	s, err := b.track.update(src, before)
-	if errors.Is(err, errNoUIDs) {
+	if errors.Is(err, ErrNoUIDs) {
 		return b.rebuild(src, before)
 	}
 	if err != nil {
@@ -132,7 +132,7 @@ func (b *Base) rebuild(src Source, before State) (Changes, error) {
 	u := b.readUIDList(src)
 	b.track.Adopt(u)
 	s, err := b.track.first(src, before)
-	if errors.Is(err, errNoUIDs) && u != nil {
+	if errors.Is(err, ErrNoUIDs) && u != nil {
 		u = nil
 		b.track.Adopt(nil)
 		s, err = b.track.first(src, before)

@@ -87,8 +87,8 @@ func (k *Tracker) Table() *Table { return k.table }
 // LastDelta tells the rows that the last Scan changed.
 func (k *Tracker) LastDelta() *Delta { return &k.rec.delta }
 
-// errNoUIDs: the 32-bit UIDs are used up.
-var errNoUIDs = fmt.Errorf("index: no UIDs are left under this UIDVALIDITY")
+// ErrNoUIDs: the 32-bit UIDs are used up. Only a new UIDVALIDITY helps.
+var ErrNoUIDs = fmt.Errorf("index: no UIDs are left under this UIDVALIDITY")
 
 // Scan lists src and brings the table up to date; before is src's State taken
 // just now.
@@ -108,7 +108,7 @@ func (k *Tracker) update(src Source, before State) (s Scanned, err error) {
 		return s, err
 	}
 	if uint64(k.table.UIDNext)+uint64(len(k.list.Entries)-known) > math.MaxUint32 {
-		return s, errNoUIDs
+		return s, ErrNoUIDs
 	}
 	hidden := len(k.rec.gone) > len(gone)
 	d := k.rec.apply(&k.list, known, gone, src)
@@ -199,7 +199,7 @@ func (k *Tracker) first(src Source, before State) (Scanned, error) {
 	}
 	known := k.rec.match(&k.list)
 	if uint64(k.table.UIDNext)+uint64(len(k.list.Entries)-known) > math.MaxUint32 {
-		return Scanned{}, errNoUIDs
+		return Scanned{}, ErrNoUIDs
 	}
 	k.rec.apply(&k.list, known, slices.Clone(k.rec.gone), src)
 	t, d := k.table, &k.rec.delta
@@ -230,7 +230,7 @@ func (k *Tracker) sow(src Source, s Seeder) (done bool, err error) {
 	}
 	t := k.table
 	if uint64(t.UIDNext)+uint64(seed.Len()) > math.MaxUint32 {
-		return false, errNoUIDs
+		return false, ErrNoUIDs
 	}
 	t.sow(seed)
 	d := &k.rec.delta

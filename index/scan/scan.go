@@ -12,7 +12,8 @@
 //
 // S2. The file is replaced as a whole (written under another name, synced,
 // renamed) whenever a message has come or gone. Flags are the file names' and
-// are never stored.
+// are never stored. When the UIDs are used up, it begins anew under a greater
+// UIDVALIDITY.
 //
 // S3. Every Sync lists the mailbox and reads the file; every THREAD and SORT
 // opens each message that the search selects. Nothing is kept for the next one.
@@ -24,6 +25,7 @@ package scan
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -108,6 +110,14 @@ func (m *mailbox) Sync() (index.Changes, error) {
 		return index.Changes{}, err
 	}
 	s, err := m.track.Scan(src, before)
+	for errors.Is(err, index.ErrNoUIDs) && u != nil { // under a new UIDVALIDITY, then
+		if u = nil; !rebuilt {
+			rebuilt = true
+			u = index.ReadUIDList(m.cfg.FS, src, m.cfg.Options.UIDList)
+		}
+		m.track.Adopt(u)
+		s, err = m.track.Scan(src, before)
+	}
 	if err != nil {
 		return index.Changes{}, err
 	}
