@@ -118,8 +118,9 @@ func (f *File) Data() []byte { return f.data }
 func (f *File) Bytes(m Message) []byte { return f.data[m.BodyOff:m.End:m.End] }
 
 // Scan is the function Scan on the file, safe against a file that is cut while
-// it is read (ErrChanged). The last message of a damaged stream, of which
-// nobody knows whether it is whole, is left out.
+// it is read (ErrChanged). The last message of a damaged stream is left out
+// unless the damage is a wrong checksum at the file's end or garbage behind the
+// stream: nobody knows whether it is whole.
 func (f *File) Scan(fn func(Message) bool) (Problems, error) {
 	var problems Problems
 	var scanErr error

@@ -211,14 +211,67 @@ func TestOpen_flipped(t *testing.T) {
 	}
 }
 
-func TestOpen_trailingGarbage(t *testing.T) {
-	f, err := Open(write(t, "a.gz", append(gz(listMail(3)), "rubbish"...)), Options{})
+// Damage behind the last message or in a checksum: all messages, and an error.
+func TestOpen_damagedBehind(t *testing.T) {
+	mail := listMail(300)
+	badSum := gz(mail)
+	badSum[len(badSum)-8] ^= 1
+	badSum2 := gz(mail[:len(mail)/2], mail[len(mail)/2:])
+	badSum2[len(badSum2)-8] ^= 1
+	for _, test := range []struct {
+		name string
+		data []byte
+		want error
+	}{
+		{"a.gz", append(gz(mail), "rubbish"...), errTrailing},
+		{"a.zst", append(zst(1<<20, mail), "rubbish"...), errTrailing},
+		{"b.zst", append(zst(1<<20, mail[:1000], mail[1000:]), make([]byte, 512)...), errTrailing},
+		{"sum.gz", badSum, gzip.ErrChecksum},
+		{"padded.gz", append(bytes.Clone(badSum), make([]byte, 512)...), gzip.ErrChecksum},
+		{"sum2.gz", badSum2, gzip.ErrChecksum},
+	} {
+		f, err := Open(write(t, test.name, test.data), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(f.Messages()); n != 300 || f.Problems().Total > 0 || !errors.Is(f.Err(), test.want) {
+			t.Errorf("%s: %d messages, %d problems, %v", test.name, n, f.Problems().Total, f.Err())
+		}
+		f.Close()
+	}
+	// With more behind it nobody knows what the wrong checksum has hidden.
+	f, err := Open(write(t, "a.gz", append(badSum, gz(mail)...)), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if len(f.Messages()) != 3 || !errors.Is(f.Err(), errTrailing) {
-		t.Errorf("%d messages, %v", len(f.Messages()), f.Err())
+	if n := len(f.Messages()); n != 299 || !errors.Is(f.Err(), gzip.ErrChecksum) {
+		t.Errorf("%d messages, %v", n, f.Err())
+	}
+}
+
+// A stream that wants more memory than it gets is not called damaged, and one
+// whose block is too large for its window is.
+func TestOpen_wideWindow(t *testing.T) {
+	frame := func(header ...byte) []byte { return append([]byte{0x28, 0xb5, 0x2f, 0xfd}, header...) }
+	for name, test := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"window.zst":  {frame(0x00, 18<<3, 0x01, 0, 0), "not read on at offset"},         // 256 MiB
+		"segment.zst": {frame(0xa0, 0, 0, 0, 0x40, 0x01, 0, 0), "not read on at offset"}, // 1 GiB in one piece
+		"middle.zst":  {frame(0xa0, 0, 0, 0, 0x0c, 0x01, 0, 0), "not read on at offset"}, // 192 MiB
+		"block.zst":   {frame(0x00, 0x00, 0x01, 0x00, 0x01, 'x'), "damaged at offset"},   // 8 KiB in a window of 1 KiB
+		"later.zst":   {append(zst(1<<20, listMail(9)), frame(0xa0, 0, 0, 0, 0x40, 1, 0, 0)...), "not read on at offset"},
+	} {
+		f, err := Open(write(t, name, test.data), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Err(); err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(test.want, "not read") && !errors.Is(err, errWindow) {
+			t.Errorf("%s: %v, want %q", name, err, test.want)
+		}
+		f.Close()
 	}
 }
 

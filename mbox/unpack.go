@@ -29,8 +29,8 @@ const (
 	maxWindow      = 128 << 20 // zstd --long=27, the widest that zstd itself takes without being asked
 )
 
-// A DamageError says where a compressed stream stopped making sense. What is
-// before it was read.
+// A DamageError says where a compressed stream stopped making sense, or asks
+// for more memory than it gets. What is before it was read.
 type DamageError struct {
 	Path string
 	Off  int64 // bytes of the file that were read
@@ -40,17 +40,25 @@ type DamageError struct {
 
 func (e *DamageError) Error() string {
 	what := "damaged"
-	if errors.Is(e.Err, io.ErrUnexpectedEOF) {
+	switch {
+	case errors.Is(e.Err, io.ErrUnexpectedEOF):
 		what = "truncated"
+	case errors.Is(e.Err, errWindow):
+		what = "not read on"
 	}
 	return fmt.Sprintf("mbox: %s: compressed stream %s at offset %d, after %d bytes of mail: %v", e.Path, what, e.Off, e.Out, e.Err)
 }
 
 func (e *DamageError) Unwrap() error { return e.Err }
 
-// errTrailing is garbage behind a complete gzip stream; every message before
-// it is whole.
-var errTrailing = errors.New("garbage after the end of the stream")
+// Damage that leaves the last message as whole as those before it.
+var (
+	errTrailing = errors.New("garbage after the end of the stream")
+	errSum      = fmt.Errorf("the stream is complete, but: %w", gzip.ErrChecksum) // or a wrong length
+)
+
+// errWindow is a frame that zstd itself would not decompress unasked.
+var errWindow = errors.New("a zstd window of more than 128 MiB: decompress the file first")
 
 // sniff looks at the magic number: names lie. empty: there is no first byte,
 // whatever the size says.
@@ -92,7 +100,7 @@ func (f *File) unpack(fs fsys.FS, in fsys.File, p packing) error {
 	if p == gzipped {
 		err = gunzip(&out, src)
 	} else {
-		err = unzstd(&out, src)
+		err = unzstd(&out, src, in)
 	}
 	if err == nil {
 		err = src.err
@@ -103,7 +111,7 @@ func (f *File) unpack(fs fsys.FS, in fsys.File, p packing) error {
 	}
 	if err != nil {
 		f.damage = &DamageError{f.path, src.n, out.n, err}
-		f.cut = !errors.Is(err, errTrailing)
+		f.cut = err != errTrailing && err != errSum
 	}
 	f.data, f.release, err = out.finish()
 	if err != nil {
@@ -123,14 +131,20 @@ func gunzip(out *sink, src io.Reader) error {
 	buf := make([]byte, 256<<10)
 	for {
 		z.Multistream(false)
-		if _, err := io.CopyBuffer(out, onlyReader{z}, buf); err != nil {
-			return err
+		_, sum := io.CopyBuffer(out, onlyReader{z}, buf)
+		if sum != nil && sum != gzip.ErrChecksum {
+			return sum
 		}
 		c, err := br.ReadByte()
 		for err == nil && c == 0 {
 			c, err = br.ReadByte()
 		}
-		if err != nil {
+		switch {
+		case sum != nil && err == io.EOF:
+			return errSum
+		case sum != nil:
+			return sum // who knows where the next member would have begun
+		case err != nil:
 			return okEOF(err)
 		}
 		br.UnreadByte()
@@ -146,8 +160,8 @@ func gunzip(out *sink, src io.Reader) error {
 // onlyReader hides WriteTo, which would go on to the next member.
 type onlyReader struct{ io.Reader }
 
-// unzstd writes all frames (RFC 8878 section 3).
-func unzstd(out *sink, src io.Reader) error {
+// unzstd writes all frames (RFC 8878 section 3) of in, which src reads.
+func unzstd(out *sink, src io.Reader, in io.ReaderAt) error {
 	z, err := zstd.NewReader(src, zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderMaxMemory(2*maxWindow),
 		zstd.WithDecoderLowmem(true), zstd.WithDecoderConcurrency(2))
 	if err != nil {
@@ -155,8 +169,18 @@ func unzstd(out *sink, src io.Reader) error {
 	}
 	defer z.Close()
 	_, err = z.WriteTo(out)
-	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
-		return fmt.Errorf("%w (128 MiB)", err)
+	switch err {
+	case zstd.ErrMagicMismatch: // where a frame would begin
+		return errTrailing
+	case zstd.ErrDecoderSizeExceeded:
+		return errWindow
+	case zstd.ErrWindowSizeExceeded: // a damaged block may exceed a small one
+		head := make([]byte, zstd.HeaderMaxSize)
+		n, _ := in.ReadAt(head, 0) // has been read
+		var h zstd.Header
+		if h.Decode(head[:n]) == nil && h.WindowSize > maxWindow {
+			return errWindow
+		}
 	}
 	return err
 }
