@@ -88,6 +88,9 @@ func (r *Runner) openMailbox(path string) (*fixture, error) {
 	if err := src.List(&l); err != nil {
 		return nil, err
 	}
+	if err := damage(src); err != nil {
+		return nil, err
+	}
 	if len(l.Entries) == 0 {
 		return nil, fmt.Errorf("%s: no messages", path)
 	}
@@ -97,9 +100,6 @@ func (r *Runner) openMailbox(path string) (*fixture, error) {
 	// Sizes and times of files decide orders too, but a copy of the mail is the
 	// same corpus to its reader.
 	h, beside := xxhash.New(), xxhash.New()
-	if d, ok := src.(interface{ Damage() error }); ok && d.Damage() != nil {
-		return nil, d.Damage() // a part of a corpus is another corpus
-	}
 	var buf []byte
 	for i := range entries {
 		e := &entries[i]
@@ -124,6 +124,14 @@ func (r *Runner) openMailbox(path string) (*fixture, error) {
 	f.bytes = f.files.Bytes()
 	f.truth = newTruth(r.cfg.CacheDir, oracle.Sources, fmt.Sprintf("%s-%016x", f.digest, beside.Sum64()), func() (answerer, error) { return readOracle(path, r.scratch) })
 	return f, nil
+}
+
+// damage is that of a compressed file: a part of a corpus is another corpus.
+func damage(src index.Source) error {
+	if d, ok := src.(interface{ Damage() error }); ok {
+		return d.Damage()
+	}
+	return nil
 }
 
 // mailFiles are the files of a mailbox whose temperature matters: of a maildir

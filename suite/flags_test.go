@@ -51,8 +51,10 @@ func TestBadInput_isOneLine(t *testing.T) {
 		{args: []string{"-corpus=" + empty}, want: "no maildir"},
 		{args: []string{"-corpus=nomail"}, want: "nomail: no messages"}, // from $PWD
 		{args: []string{"-corpus=" + file("empty.mbox", "")}, want: "no messages"},
-		{args: []string{"-corpus=" + file("cut.mbox.zst", "(\xb5/\xfd")}, want: "cut.mbox.zst"},
-		{args: []string{"-corpus=" + file("cut.mbox.gz", "\x1f\x8b\x08")}, want: "cut.mbox.gz"},
+		{args: []string{"-corpus=" + file("cut.mbox.zst", "(\xb5/\xfd")}, want: "cut.mbox.zst: compressed stream truncated"},
+		{args: []string{"-corpus=" + file("cut.mbox.gz", "\x1f\x8b\x08")}, want: "cut.mbox.gz: compressed stream truncated"},
+		{args: []string{"-corpus=" + file("bad.mbox.gz", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\xff\xff\xff\xff")}, want: "bad.mbox.gz: compressed stream damaged"},
+		{args: []string{"-corpus=" + file("wide.mbox.zst", "(\xb5/\xfd\xa0\x00\x00\x00\x40\x01\x00\x00")}, want: "wide.mbox.zst: compressed stream not read on"},
 		{args: []string{"-corpus=/dev/null"}, want: "/dev/null"},
 		{args: []string{"-designs=nope"}, want: `no design "nope" (there are right, `},
 		{args: []string{"-designs=scan,"}, want: `no design ""`},

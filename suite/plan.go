@@ -134,6 +134,9 @@ func (r *Runner) planCorpus() (*planned, error) {
 		}
 		m.messages = len(l.Entries)
 	}
+	if err := damage(src); err != nil {
+		return nil, err
+	}
 	if m.messages == 0 {
 		return nil, fmt.Errorf("%s: no messages", path)
 	}
