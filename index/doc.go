@@ -113,6 +113,15 @@
 //
 // Locking: a second writer is noticed when it has written since this one read
 // (ErrStale, or it is read again), not when both write within the same
-// microseconds. A log whose end is cut off by someone else is an older log: it
-// is believed. The list of vanished UIDs is never shortened.
+// microseconds. The list of vanished UIDs is never shortened.
+//
+// An older state that is whole is believed. I7 tells damaged bytes from whole
+// ones, not old from new: a log that was cut off after a record, zeroed from a
+// record on or removed, or files put back from a backup, are what a machine that
+// stopped earlier had left. Check finds nothing wrong, and the next Sync goes on
+// from there under the same UIDVALIDITY: UIDs that were told after that state
+// are given again, perhaps to other mail, which breaks I1 for clients that know
+// them. I9 keeps only the caches beside the index from being mixed up by it.
+// Remove the directory's index files before, or after, such a restore; the
+// UIDVALIDITY is greater then (I2).
 package index
