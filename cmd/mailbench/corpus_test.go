@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mailbench/internal/temp"
 )
 
 func TestCorpus_generate(t *testing.T) {
@@ -70,6 +72,36 @@ func TestFloors(t *testing.T) {
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %q, %v", left, err)
 	}
+}
+
+// A place in memory is refused as by the run, and so is a number of runs that
+// is none; -options are looked at.
+func TestPlan_refuses(t *testing.T) {
+	dir := home(t)
+	md := boxes(t, dir)[0].path
+	for _, c := range []struct{ args, want string }{
+		{"floors -n 0 " + md, "-n 0: want a number from 1"}, {"floors -n=-2 " + md, "-n -2: want"},
+		{"plan -options linked.fsync=maybe -designs column", `-options linked.fsync=maybe: linked: option fsync: "maybe" is none of`},
+		{"plan -options envelope.repack=maybe", "envelope: repack"}, {"plan -options pebble.memtable=much", "pebbleidx: memtable"},
+		{"plan -options bbolt.page_size=5000", "no power of two"}, {"plan -options sqlite.journal_mode=x", "sqlidx: journal_mode"},
+	} {
+		got := mailbench(t, strings.Fields(c.args)...)
+		if got.code != 2 || got.out != "" || strings.Count(got.errs, "\n") != 1 || !strings.Contains(got.errs, c.want) {
+			t.Errorf("%s: %+v", c.args, got)
+		}
+	}
+	must(t, "plan", "-options", "linked.fsync=never,linked.log-rotate-size=1,envelope.repack=7pct,pebble.memtable=1MiB")
+	if m, err := temp.Mount("/dev/shm"); err != nil || !m.Memory() {
+		t.Skip("/dev/shm is not a file system in memory")
+	}
+	t.Setenv("MAILBENCH_ALLOW_TMPFS", "")
+	for _, args := range []string{"plan -index-dir /dev/shm/x", "plan -scratch /dev/shm/x", "floors -scratch /dev/shm " + md} {
+		got := mailbench(t, strings.Fields(args)...)
+		if got.code != 2 || got.out != "" || !strings.Contains(got.errs, "is on tmpfs") {
+			t.Errorf("%s: %+v", args, got)
+		}
+	}
+	must(t, "plan", "-allow-tmpfs", "-index-dir", "/dev/shm/x")
 }
 
 func TestPlan(t *testing.T) {

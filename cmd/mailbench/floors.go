@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mailbench/internal/floor"
+	"mailbench/internal/temp"
 )
 
 func floorsCommand() *cli.Command {
@@ -21,6 +22,7 @@ func floorsCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "n", Value: 3, Usage: "runs of each floor"},
 			&cli.StringFlag{Name: "scratch", Usage: "`DIR`ectory for the floors that write (default: below the user's cache directory)"},
+			&cli.BoolFlag{Name: "allow-tmpfs", EnvVars: []string{"MAILBENCH_ALLOW_TMPFS"}, Usage: "let scratch lie on tmpfs, where fsync is free"},
 		},
 		Action: floors,
 	}
@@ -36,6 +38,12 @@ func floors(c *cli.Context) error {
 		if scratch, err = cacheDir("scratch"); err != nil {
 			return err
 		}
+	}
+	if c.Int("n") < 1 {
+		return fmt.Errorf("floors: -n %d: want a number from 1", c.Int("n"))
+	}
+	if err := temp.OnDevice(scratch); err != nil && !c.Bool("allow-tmpfs") {
+		return fmt.Errorf("floors: -scratch: %w: name another directory, or say -allow-tmpfs", err)
 	}
 	dir := floor.Maildir(path)
 	if _, err := dir.ReadDir(); err != nil {
@@ -69,7 +77,7 @@ func floors(c *cli.Context) error {
 	} {
 		var took []time.Duration
 		var done floor.Work
-		for range max(1, c.Int("n")) {
+		for range c.Int("n") {
 			begin := time.Now()
 			if done, err = f.run(); err != nil {
 				return err

@@ -147,6 +147,7 @@ func home(t testing.TB) string {
 		for _, name := range []string{"CORPUS", "ROWS", "DESIGNS", "INDEX_DIR", "SCRATCH", "SAMPLES", "DROP_CACHES"} {
 			t.Setenv("MAILBENCH_"+name, "")
 		}
+		t.Setenv("MAILBENCH_ALLOW_TMPFS", "true") // where dir may lie
 	}
 	return dir
 }
