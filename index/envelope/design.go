@@ -1,7 +1,9 @@
 package envelope
 
 import (
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -63,9 +65,18 @@ func (design) Open(cfg index.Config) (index.Mailbox, error) {
 	if extraHeaders.Value(cfg.Options) == "list" {
 		m.flavour |= flavourList
 	}
+	for _, x := range []index.Extra{extraRead, extraHeaders} {
+		if v := x.Value(cfg.Options); !slices.Contains(x.Values, v) {
+			return nil, fmt.Errorf("envelope: %s is one of %s, not %q", x.Name, strings.Join(x.Values, ", "), v)
+		}
+	}
 	m.wholeMail = extraRead.Value(cfg.Options) != "header"
 	m.repackAt = -1
-	if n, err := strconv.Atoi(strings.TrimSuffix(extraRepack.Value(cfg.Options), "pct")); err == nil && n >= 0 {
+	if v := extraRepack.Value(cfg.Options); v != "never" {
+		n, err := strconv.Atoi(strings.TrimSuffix(v, "pct"))
+		if err != nil || n < 0 {
+			return nil, fmt.Errorf("envelope: repack is never or a share as 30pct, not %q", v)
+		}
 		m.repackAt = n
 	}
 	if err := m.refresh(); err != nil {

@@ -1,6 +1,8 @@
 package pebbleidx
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -46,11 +48,19 @@ func (design) Open(cfg index.Config) (index.Mailbox, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	set := settings{sync: extraSync.Value(cfg.Options) != "off", flush: extraFlush.Value(cfg.Options) != "never",
-		memtable: 16 << 20, cache: cfg.Options.CacheBytes, compression: extraCompression.Value(cfg.Options)}
-	if n, err := strconv.ParseUint(strings.TrimSuffix(extraMemtable.Value(cfg.Options), "MiB"), 10, 16); err == nil && n > 0 {
-		set.memtable = n << 20
+	for _, x := range []index.Extra{extraSync, extraFlush, extraCompression} {
+		if v := x.Value(cfg.Options); !slices.Contains(x.Values, v) {
+			return nil, fmt.Errorf("pebbleidx: %s is one of %s, not %q", x.Name, strings.Join(x.Values, ", "), v)
+		}
 	}
+	set := settings{sync: extraSync.Value(cfg.Options) != "off", flush: extraFlush.Value(cfg.Options) != "never",
+		cache: cfg.Options.CacheBytes, compression: extraCompression.Value(cfg.Options)}
+	v := extraMemtable.Value(cfg.Options)
+	n, err := strconv.ParseUint(strings.TrimSuffix(v, "MiB"), 10, 12)
+	if err != nil || n == 0 {
+		return nil, fmt.Errorf("pebbleidx: memtable is a number of MiB below 4096 as 16MiB, not %q", v)
+	}
+	set.memtable = n << 20
 	if set.cache <= 0 {
 		set.cache = defaultCacheBytes
 	}
@@ -58,7 +68,6 @@ func (design) Open(cfg index.Config) (index.Mailbox, error) {
 	if cfg.Options.Compat == index.CompatDovecot {
 		m.compat = mailsort.Dovecot
 	}
-	var err error
 	if m.engine, err = attach(cfg.FS, cfg.Dir, set); err != nil {
 		return nil, err
 	}
