@@ -383,7 +383,7 @@ func (m *mailbox) maintain() error {
 		return m.newLog(logHead{indexID: d.hdr.indexID, seq: d.log.seq + 1, prevSeq: d.log.seq, prevOffset: uint32(d.hdr.logHead),
 			created: uint32(m.cfg.Now().Unix()), modseq: d.hdr.modseq}, nil)
 	}
-	if !d.ok || d.lag <= m.opt.rewriteMin {
+	if !d.ok || d.lag <= m.opt.rewriteMin || m.readOnly() {
 		return nil
 	}
 	if err := m.fold(); err != nil {

@@ -24,10 +24,20 @@ const (
 
 func (m *mailbox) path(name string) string { return filepath.Join(m.cfg.Dir, name) }
 
-// lock makes this the only writer until unlock.
+// readOnly reports that nothing can be kept: the directory, or a file that
+// grows in place, may not be written.
+func (m *mailbox) readOnly() bool {
+	return fsys.ReadOnly(m.cfg.Dir, m.path(logFile), m.path(cacheName), m.path(threadName))
+}
+
+// lock makes this the only writer until unlock. Where nobody can write there is
+// nothing to wait for.
 func (m *mailbox) lock() (unlock func(), err error) {
 	if unlock, err = fsys.LockDir(m.path(lockFile)); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return unlock, err
+	}
+	if m.readOnly() {
+		return func() {}, nil
 	}
 	if err := m.fs.MkdirAll(m.cfg.Dir, 0o700); err != nil {
 		return nil, err

@@ -9,8 +9,12 @@ import (
 
 // extend runs write, which changes cache file and log, as the only writer; not
 // at all when another has written since the view was read: what was found out
-// is right, but goes into no file.
+// is right, but goes into no file. Nor does it in a directory that may not be
+// written: the question is answered all the same.
 func (m *mailbox) extend(write func() error) error {
+	if m.readOnly() {
+		return nil
+	}
 	unlock, err := m.lock()
 	if err != nil {
 		return err

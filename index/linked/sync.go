@@ -91,8 +91,12 @@ func (m keeper) Known() (index.Known, bool, error) {
 // Load implements index.Keeper.
 func (m keeper) Load() (*index.Table, error) { return m.loadTable() }
 
-// Note implements index.Keeper.
+// Note implements index.Keeper. Where it cannot be noted the next Sync lists
+// again.
 func (m keeper) Note(k index.Known) error {
+	if m.readOnly() {
+		return nil
+	}
 	now, _ := m.disk.known()
 	now.Known = k
 	t := newTrans()
