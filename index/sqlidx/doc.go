@@ -82,7 +82,9 @@
 // Options.Extra: journal_mode, synchronous, cache_kib, page_size (of a new
 // database), headers; see Axes. Options.CacheBytes sets cache_kib. In WAL mode
 // the engine's extra files go when the last handle is closed; a reopening that
-// finds nothing new changes no byte. What VACUUM and large sorts need beside
+// finds nothing new changes no byte. In a directory that may not be written the
+// database is opened for reading, as it lies there, and questions that need no
+// more rows are answered. What VACUUM and large sorts need beside
 // the page cache are temporary files of the engine's, in TMPDIR.
 //
 // # Not done

@@ -12,6 +12,7 @@ import (
 	"modernc.org/sqlite"
 
 	"mailbench/index"
+	"mailbench/internal/fsys"
 )
 
 // The distributions' SQLite commits with fdatasync(2); this build has to be told.
@@ -27,18 +28,27 @@ type engine struct {
 	stmts  map[string]driver.Stmt
 	args   []driver.NamedValue
 	in     bool // a transaction is open
-	broken bool // the engine panicked: its locks may be held for ever, it is left alone
+	reads  bool // nothing can be written
+	mode   string
+	was    fsys.Info // the file when it was opened for reading
+	broken bool      // the engine panicked: its locks may be held for ever, it is left alone
 
 	rows, statements int64
 }
 
-// openEngine opens the file; create makes it.
-func openEngine(path string, create bool) (*engine, error) {
-	mode := "rw"
-	if create {
-		mode = "rwc"
-	}
-	e := &engine{path: path, stmts: map[string]driver.Stmt{}}
+// Modes of opening a database.
+const (
+	modeWrite  = "rw"
+	modeCreate = "rwc"
+	modeRead   = "ro"
+	// Without locks and without a write-ahead log, which would need a file
+	// beside the database to be made.
+	modeStill = "ro&immutable=1"
+)
+
+// openEngine opens the file.
+func openEngine(path, mode string) (*engine, error) {
+	e := &engine{path: path, mode: mode, reads: mode == modeRead || mode == modeStill, stmts: map[string]driver.Stmt{}}
 	name := "file:" + strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path) + "?mode=" + mode
 	err := e.guard(func() (err error) {
 		e.conn, err = new(sqlite.Driver).Open(name)
@@ -75,6 +85,9 @@ func (e *engine) fail(err error) error {
 	}
 	if se.Code() == codeShortRead {
 		return &index.CorruptError{File: e.path, What: se.Error()}
+	}
+	if err := full(e.path, se.Code(), se.Error(), fsys.Space); err != nil {
+		return err
 	}
 	return fmt.Errorf("sqlidx: %s: %w", e.path, se)
 }

@@ -36,19 +36,42 @@ func (m *mailbox) attach() (fsys.Info, error) {
 	if err != nil {
 		return in, err
 	}
-	if m.db != nil && m.db.ino == [2]uint64{in.Dev, in.Ino} && !m.db.broken {
+	if m.db != nil && m.db.ino == [2]uint64{in.Dev, in.Ino} && !m.db.broken && !m.moved(in) {
 		return in, nil
 	}
 	if err := m.detach(); err != nil {
 		return in, err
 	}
-	db, err := openEngine(m.path, false)
+	db, err := openEngine(m.path, m.mode())
 	if err != nil {
 		return in, err
 	}
-	db.ino = [2]uint64{in.Dev, in.Ino}
+	db.ino, db.was = [2]uint64{in.Dev, in.Ino}, in
 	m.db = db
 	return in, m.configure()
+}
+
+// moved reports that a database that is read without locks is not what it was
+// when it was opened: somebody else may write it.
+func (m *mailbox) moved(in fsys.Info) bool {
+	return m.db.reads && (in != m.db.was || m.mode() != m.db.mode)
+}
+
+// mode is how a database that is there is opened. In a directory that may not
+// be written the engine cannot make the file that shares its write-ahead log;
+// the log is empty when the last user has left in peace, and then the database
+// is read as it lies there. One with something in it is read if its other file
+// is there too; if not, the engine says that it cannot.
+func (m *mailbox) mode() string {
+	if !fsys.ReadOnly(m.cfg.Dir, m.path) {
+		return modeWrite
+	}
+	for _, suffix := range []string{"-wal", "-journal"} {
+		if in, err := m.cfg.FS.Stat(m.path + suffix); err == nil && in.Size > 0 {
+			return modeRead
+		}
+	}
+	return modeStill
 }
 
 // configure sets what belongs to a connection.
@@ -61,7 +84,7 @@ func (m *mailbox) configure() error {
 			return err
 		}
 	}
-	if m.journal == "wal" {
+	if m.journal == "wal" || m.db.reads {
 		return nil // it is in the file, see wal
 	}
 	return m.setJournal()
@@ -260,9 +283,13 @@ func (k keeper) Known() (index.Known, bool, error) {
 
 func (k keeper) Load() (*index.Table, error) { return k.load() }
 
-// Note is not waited for where the journal allows that.
+// Note is not waited for where the journal allows that. Where it cannot be
+// noted the next Sync lists again.
 func (k keeper) Note(n index.Known) error {
 	m := k.mailbox
+	if m.db.reads {
+		return nil
+	}
 	if m.journal == "wal" && m.sync == "full" {
 		if _, _, err := m.db.exec("PRAGMA synchronous = normal"); err != nil {
 			return err
@@ -305,7 +332,7 @@ func (m *mailbox) create(t *index.Table, n index.Known) error {
 	if err := index.ChooseUIDValidity(m.cfg.FS, m.cfg.Dir, t, m.cfg.Options, m.cfg.Now()); err != nil {
 		return err
 	}
-	if m.db, err = openEngine(m.path, true); err != nil {
+	if m.db, err = openEngine(m.path, modeCreate); err != nil {
 		return err
 	}
 	if _, _, err = m.db.exec(fmt.Sprintf("PRAGMA page_size = %d", m.pageSize)); err != nil {

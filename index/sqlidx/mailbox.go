@@ -50,12 +50,16 @@ func (m *mailbox) Status() index.Status { return m.box.status }
 // ask runs f in a transaction in which every message has the fields of set. It
 // is not run when there is no database. Damage that f finds puts the database
 // aside for the next Sync.
-func (m *mailbox) ask(set rfc5322.Mask, f func() error) (err error) {
-	defer func() {
-		if isCorrupt(err) {
-			err = errors.Join(err, m.discard(true))
-		}
-	}()
+func (m *mailbox) ask(set rfc5322.Mask, f func() error) error {
+	err := m.look(set, f)
+	if isCorrupt(err) {
+		err = errors.Join(err, m.discard(true))
+	}
+	return err
+}
+
+// look is ask that leaves a damaged database where it is.
+func (m *mailbox) look(set rfc5322.Mask, f func() error) (err error) {
 	for range attempts {
 		if b, err := m.known(); err != nil || !b.there {
 			return err
@@ -188,7 +192,7 @@ func (m *mailbox) checkpoint() error {
 	return m.db.query("PRAGMA wal_checkpoint(TRUNCATE)", func([]driver.Value) error { return nil })
 }
 
-// Check is the engine's own check and then ours.
+// Check is the engine's own check and then ours. Nothing is changed.
 func (m *mailbox) Check() iter.Seq[error] {
 	return func(yield func(error) bool) {
 		stopped := false
@@ -199,7 +203,7 @@ func (m *mailbox) Check() iter.Seq[error] {
 			}
 			return nil
 		}
-		err := m.ask(0, func() error { return m.check(tell) })
+		err := m.look(0, func() error { return m.check(tell) })
 		if err != nil && !stopped {
 			yield(err)
 		}
@@ -266,7 +270,7 @@ func (m *mailbox) Stats() []index.FileStat {
 }
 
 func (m *mailbox) parts() (out []index.FileStat) {
-	m.ask(0, func() error {
+	m.look(0, func() error {
 		return m.db.query("SELECT name, sum(pgsize), sum(CASE WHEN pagetype = 'leaf' THEN ncell ELSE 0 END) FROM dbstat GROUP BY name ORDER BY name", func(row []driver.Value) error {
 			name, _ := row[0].(string)
 			bytes, rows, err := m.pair(row[1:])
