@@ -85,17 +85,21 @@ const magic, head = "example2", 16
 
 var ecma = crc64.MakeTable(crc64.ECMA)
 
-// read returns the file behind its head and its sum, nil when it is missing or damaged.
+// read returns the file behind its head and its sum, nil when it is missing. An
+// error about damage wraps index.ErrCorrupt.
 func (m *mailbox) read() (body []byte, sum uint64, err error) {
 	b, err := index.ReadFile(m.cfg.FS, m.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, nil
 	}
-	if err != nil || len(b) < head || string(b[:len(magic)]) != magic {
+	if err != nil {
 		return nil, 0, err
 	}
+	if len(b) < head || string(b[:len(magic)]) != magic {
+		return nil, 0, &index.CorruptError{File: m.path, What: "no head"}
+	}
 	if sum = binary.BigEndian.Uint64(b[len(magic):]); sum != crc64.Checksum(b[head:], ecma) {
-		return nil, 0, nil
+		return nil, 0, &index.CorruptError{File: m.path, What: "checksum"}
 	}
 	return b[head:], sum, nil
 }
@@ -111,6 +115,9 @@ func (m *mailbox) Sync() (index.Changes, error) {
 // Known reads the file, if it is not the one that was read or written last.
 func (m *mailbox) Known() (known index.Known, ok bool, err error) {
 	body, sum, err := m.read()
+	if errors.Is(err, index.ErrCorrupt) {
+		return m.known, false, nil
+	}
 	if err != nil || body == nil || sum == m.sum {
 		return m.known, body != nil, err
 	}
@@ -224,8 +231,13 @@ func (m *mailbox) Compact() error { return nil }
 func (m *mailbox) Check() iter.Seq[error] {
 	return func(yield func(error) bool) {
 		body, _, err := m.read()
-		if err != nil || body == nil && m.sum != 0 {
-			yield(errors.Join(err, &index.CorruptError{File: m.path, What: "missing, or its checksum is wrong"}))
+		if err == nil && body == nil && m.sum != 0 {
+			err = &index.CorruptError{File: m.path, What: "missing"}
+		}
+		if err != nil {
+			yield(err)
+		}
+		if err != nil || body == nil { // not there yet
 			return
 		}
 		m.Table.Problems(func(what string) bool { return yield(&index.CorruptError{File: m.path, What: what}) })

@@ -27,6 +27,7 @@
 //	TwoReaders  a reader while another compacts and syncs
 //	Flipped     a bit of each byte: see Damage
 //	Torn        each file cut at each byte: see Damage
+//	Checked     what syncing and asking notice of a flipped bit, Check tells of
 //	Tail        the last Sync's last write cut at every byte
 //	Crashed     the machine stops at any call that changes a file
 //	NoSpace     any call that changes a file fails
@@ -75,7 +76,7 @@ type part struct {
 var parts = []part{
 	{"Declared", declared}, {"History", history}, {"HistoryMbox", historyMbox}, {"Rebuilt", rebuilt}, {"Reopened", reopened},
 	{"SameSecond", sameSecond}, {"Compat", compat}, {"Swapped", swapped}, {"Stale", stale}, {"UIDValidity", uidValidity}, {"TwoReaders", twoReaders},
-	{"Flipped", flipped}, {"Torn", torn}, {"Tail", tail}, {"Crashed", crashed}, {"NoSpace", noSpace},
+	{"Flipped", flipped}, {"Torn", torn}, {"Checked", checked}, {"Tail", tail}, {"Crashed", crashed}, {"NoSpace", noSpace},
 }
 
 // Run holds a design to everything that a design promises.

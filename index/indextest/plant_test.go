@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -12,13 +13,14 @@ import (
 	"testing"
 
 	"mailbench/index"
+	"mailbench/index/example"
 	"mailbench/index/scan"
 	"mailbench/internal/fsys"
 	mailsort "mailbench/sort"
 	"mailbench/thread"
 )
 
-// A planted design is scan with a fault: what open makes of an opened mailbox.
+// A planted design is scan, or another, with a fault: what open makes of an opened mailbox.
 type planted struct {
 	index.Design
 	detects bool
@@ -50,6 +52,7 @@ type box struct {
 	msg    func(index.Message) index.Message
 	close  func()
 	after  func() // Compact
+	check  iter.Seq[error]
 }
 
 func (d planted) Open(cfg index.Config) (index.Mailbox, error) {
@@ -124,6 +127,13 @@ func (b *box) Compact() error {
 		b.after()
 	}
 	return b.Mailbox.Compact()
+}
+
+func (b *box) Check() iter.Seq[error] {
+	if b.check == nil {
+		return b.Mailbox.Check()
+	}
+	return b.check
 }
 
 func (b *box) Close() error {
@@ -334,6 +344,16 @@ func lostGround(compacted map[string]int) func(*box) {
 	}
 }
 
+// emptyCheck never finds anything.
+func emptyCheck(b *box) { b.check = func(func(error) bool) {} }
+
+// scaredCheck wants an index to be there.
+func scaredCheck(b *box) {
+	if !b.was {
+		b.check = func(yield func(error) bool) { yield(errors.New("no list")) }
+	}
+}
+
 // The kit finds each fault that is planted, in the part that is for it, and
 // says what is wrong.
 func TestPlanted(t *testing.T) {
@@ -363,12 +383,16 @@ func TestPlanted(t *testing.T) {
 		{"damage that is not detected", planted{detects: true}, "Flipped", scan.File + ", bit"},
 		{"a list written in place", planted{plant: inPlace}, "Tail", "cut at"},
 		{"two UIDVALIDITYs mixed", planted{plant: mixedHandles(map[string][]uint32{})}, "UIDValidity", "the old handle mixes"},
+		{"an empty Check", planted{Design: example.Design, plant: emptyCheck, detects: true}, "Checked", "Check yields nothing, though after Sync it is built anew"},
+		{"a Check of what is not there", planted{plant: scaredCheck}, "Checked", "nothing is there yet: check: no list"},
 		{"an axis that is not there", planted{ax: index.Axes{ModSeqs: true}}, "Declared", "ModSeqs"},
 		{"an order of the other Compat", planted{plant: oneCompat(map[string][]uint32{})}, "Compat", "opening 1, Compat as Dovecot has it: sort "},
 		{"MODSEQs that are not kept", planted{ax: index.Axes{ModSeqs: true}}, "History", "modseq"},
 	} {
 		t.Run(f.part+"/"+strings.ReplaceAll(f.fault, " ", "_"), func(t *testing.T) {
-			f.d.Design = scan.Design
+			if f.d.Design == nil {
+				f.d.Design = scan.Design
+			}
 			faults, err := Faults(f.d, Options{Parts: []string{f.part}})
 			if err != nil {
 				t.Fatal(err)
