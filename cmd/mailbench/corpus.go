@@ -96,8 +96,8 @@ func corpusInfo(c *cli.Context) error {
 	if err := stat.Describe(c.App.Writer, src); err != nil {
 		return err
 	}
-	if d, ok := src.(interface{ Damage() error }); ok {
+	if d, ok := src.(interface{ Damage() error }); ok && d.Damage() != nil {
 		return d.Damage() // what could be read is described
 	}
-	return nil
+	return unread(c, src, "are not described")
 }

@@ -293,10 +293,10 @@ func (m *mailbox) Close() error {
 	return errors.Join(errs...)
 }
 
-// unread tells of messages that are there and cannot be read: they count as
-// empty ones, of size 0, in every answer.
-func (m *mailbox) unread(c *cli.Context) error {
-	u, ok := m.src.(interface{ Unreadable() ([]error, int) })
+// unread tells of messages that are there and cannot be read, and what that
+// means for the answer.
+func unread(c *cli.Context, src index.Source, they string) error {
+	u, ok := src.(interface{ Unreadable() ([]error, int) })
 	if !ok {
 		return nil
 	}
@@ -307,7 +307,7 @@ func (m *mailbox) unread(c *cli.Context) error {
 	for _, err := range first {
 		fmt.Fprintln(c.App.ErrWriter, "mailbench: warning:", err)
 	}
-	return fmt.Errorf("%s: messages that cannot be read: %d; they count as empty", m.src.Path(), n)
+	return fmt.Errorf("%s: messages that cannot be read: %d; they %s", src.Path(), n, they)
 }
 
 // withMailbox opens, syncs, runs fn and closes.
@@ -355,7 +355,7 @@ func openedMailbox(c *cli.Context, path string, where place, fn func(*mailbox) e
 		err = d.Damage()
 	}
 	if err == nil {
-		err = m.unread(c)
+		err = unread(c, m.src, "count as empty") // of size 0, in every answer
 	}
 	if cerr := m.Close(); err == nil {
 		err = cerr

@@ -46,6 +46,13 @@ func TestUnreadable(t *testing.T) {
 			t.Errorf("%s: standard error %q", c.args, got.errs)
 		}
 	}
+	if got := plainChild(t, "corpus", "info", md); got.code != 2 || !strings.Contains(got.out, "messages") ||
+		!strings.Contains(got.errs, "2.b") || !strings.Contains(got.errs, "cannot be read: 1; they are not described") {
+		t.Errorf("corpus info: %+v", got)
+	}
+	if got := plainChild(t, "floors", "-n", "1", "-scratch", dir, md); got.code != 2 || !strings.Contains(got.errs, "cur/2.b:2,: permission denied") {
+		t.Errorf("floors: %+v", got)
+	}
 	if err := os.Chmod(filepath.Join(md, "cur", "2.b:2,"), 0o600); err != nil {
 		t.Fatal(err)
 	}

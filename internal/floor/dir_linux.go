@@ -195,7 +195,7 @@ func (d *Dir) header(dirfd, i int, buf []byte, w *Work) error {
 		if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ELOOP) {
 			return nil // a mailbox lives
 		}
-		return fmt.Errorf("floor: openat: %w", err)
+		return fmt.Errorf("floor: open %s: %w", d.path(i), err)
 	}
 	have := 0
 	for want := 8 << 10; ; want = len(buf) {
@@ -206,7 +206,7 @@ func (d *Dir) header(dirfd, i int, buf []byte, w *Work) error {
 		}
 		if err != nil {
 			unix.Close(fd)
-			return fmt.Errorf("floor: read: %w", err)
+			return fmt.Errorf("floor: read %s: %w", d.path(i), err)
 		}
 		w.Bytes += int64(n)
 		from := max(0, have-2)
@@ -217,6 +217,12 @@ func (d *Dir) header(dirfd, i int, buf []byte, w *Work) error {
 	}
 	w.Calls += 2
 	return unix.Close(fd)
+}
+
+// path is that of name i.
+func (d *Dir) path(i int) string {
+	name := d.names[d.off[i]:]
+	return filepath.Join(d.paths[d.dir[i]], string(name[:bytes.IndexByte(name, 0)]))
 }
 
 func headerEnds(b []byte) bool {
