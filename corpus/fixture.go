@@ -107,7 +107,7 @@ func makeFixture(ctx context.Context, root, name, file string, f Fixture, p Prog
 	if f.Format == "maildir" {
 		info, err = writeMaildir(ctx, filepath.Join(tmp, file), g, func() { t.add(g) }, p)
 	} else {
-		info, err = writeMbox(ctx, filepath.Join(tmp, file), g, func() { t.add(g) }, p)
+		info, err = writeMbox(ctx, filepath.Join(tmp, file), g, plain, func() { t.add(g) }, p)
 	}
 	if err != nil {
 		return nil, err

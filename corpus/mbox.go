@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 )
 
@@ -16,10 +17,26 @@ func WriteMbox(ctx context.Context, path string, spec Spec, p Progress) (Info, e
 	if err := spec.Check(); err != nil {
 		return Info{}, err
 	}
-	return writeMbox(ctx, path, Generate(spec), func() {}, p)
+	return writeMbox(ctx, path, Generate(spec), plain, func() {}, p)
 }
 
-func writeMbox(ctx context.Context, path string, g *Generator, seen func(), p Progress) (info Info, err error) {
+// WritePackedMbox is WriteMbox through a compressor that pack puts in front of
+// the file.
+func WritePackedMbox(ctx context.Context, path string, spec Spec, pack func(io.Writer) (io.WriteCloser, error), p Progress) (Info, error) {
+	if err := spec.Check(); err != nil {
+		return Info{}, err
+	}
+	return writeMbox(ctx, path, Generate(spec), pack, func() {}, p)
+}
+
+// plain packs nothing.
+func plain(w io.Writer) (io.WriteCloser, error) { return unclosed{w}, nil }
+
+type unclosed struct{ io.Writer }
+
+func (unclosed) Close() error { return nil }
+
+func writeMbox(ctx context.Context, path string, g *Generator, pack func(io.Writer) (io.WriteCloser, error), seen func(), p Progress) (info Info, err error) {
 	p = orQuiet(p)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
@@ -30,6 +47,10 @@ func writeMbox(ctx context.Context, path string, g *Generator, seen func(), p Pr
 			err = errors.Join(err, os.Remove(path))
 		}
 	}()
+	w, err := pack(f)
+	if err != nil {
+		return Info{}, fmt.Errorf("corpus: %w", err)
+	}
 	p.Start("writing "+g.spec.String(), g.count)
 	defer p.Done()
 	const flush = 1 << 20
@@ -44,17 +65,20 @@ func writeMbox(ctx context.Context, path string, g *Generator, seen func(), p Pr
 			if ctx.Err() != nil {
 				return Info{}, context.Cause(ctx)
 			}
-			if _, err := f.Write(buf); err != nil {
+			if _, err := w.Write(buf); err != nil {
 				return Info{}, explain(err, path, last, g.spec)
 			}
 			p.Add(g.n - last)
 			buf, last = buf[:0], g.n
 		}
 	}
-	if _, err := f.Write(buf); err != nil {
+	if _, err := w.Write(buf); err != nil {
 		return Info{}, explain(err, path, last, g.spec)
 	}
 	p.Add(g.n - last)
+	if err := w.Close(); err != nil {
+		return Info{}, explain(err, path, g.n, g.spec)
+	}
 	if err := f.Sync(); err != nil {
 		return Info{}, explain(err, path, g.n, g.spec)
 	}

@@ -3,9 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"strings"
 
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 	"github.com/urfave/cli/v2"
 
 	"mailbench/corpus"
@@ -22,8 +27,8 @@ func corpusCommand() *cli.Command {
 			{
 				Name: "generate", Usage: "write a synthetic corpus as a maildir or an mbox", ArgsUsage: "SPEC PATH",
 				Description: "SPEC is synthetic, synthetic:N or synthetic:N,seed=S,shape=SHAPE,body=short|real|none,clean.\n" +
-					"PATH must not exist.\nExample: mailbench corpus generate -format mbox synthetic:1000 list.mbox",
-				Flags:  []cli.Flag{&cli.StringFlag{Name: "format", Value: "maildir", Usage: "maildir or mbox"}},
+					"PATH must not exist. One that ends in .gz or .zst is a compressed mbox.\nExample: mailbench corpus generate synthetic:1000 list.mbox.zst",
+				Flags:  []cli.Flag{&cli.StringFlag{Name: "format", Usage: "maildir or mbox (default: as PATH is called, mbox for .mbox, .gz and .zst)"}},
 				Action: generate,
 			},
 			{
@@ -46,19 +51,24 @@ func generate(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	format, err := oneOf(c, "format", "maildir", "mbox")
-	if err != nil {
-		return err
+	write := writerFor(c.Args().Get(1))
+	if c.IsSet("format") {
+		format, err := oneOf(c, "format", "maildir", "mbox")
+		if err != nil {
+			return err
+		}
+		if (format == "mbox") != write.mbox {
+			write = formWriter{write: corpus.WriteMaildir}
+			if format == "mbox" {
+				write = formWriter{true, corpus.WriteMbox}
+			}
+		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	write := corpus.WriteMaildir
-	if format == "mbox" {
-		write = corpus.WriteMbox
-	}
 	var info corpus.Info
 	err = writeWhole(c.Args().Get(1), func(partial string) (err error) {
-		info, err = write(ctx, partial, spec, bar.New())
+		info, err = write.write(ctx, partial, spec, bar.New())
 		return err
 	})
 	if err != nil {
@@ -66,6 +76,30 @@ func generate(c *cli.Context) error {
 	}
 	_, err = fmt.Fprintf(c.App.Writer, "%s\ndigest %s\nmessages %d\nbytes %d\n", spec.Name(), info.Digest, info.Messages, info.Bytes)
 	return err
+}
+
+// A formWriter writes a corpus in one form.
+type formWriter struct {
+	mbox  bool
+	write func(ctx context.Context, path string, spec corpus.Spec, p corpus.Progress) (corpus.Info, error)
+}
+
+// writerFor writes what a path is called.
+func writerFor(path string) formWriter {
+	packed := func(pack func(io.Writer) (io.WriteCloser, error)) formWriter {
+		return formWriter{true, func(ctx context.Context, path string, spec corpus.Spec, p corpus.Progress) (corpus.Info, error) {
+			return corpus.WritePackedMbox(ctx, path, spec, pack, p)
+		}}
+	}
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".mbox", ".mbx":
+		return formWriter{true, corpus.WriteMbox}
+	case ".gz":
+		return packed(func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil })
+	case ".zst":
+		return packed(func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) })
+	}
+	return formWriter{write: corpus.WriteMaildir}
 }
 
 func corpusInfo(c *cli.Context) error {

@@ -44,6 +44,46 @@ func TestCorpus_generate(t *testing.T) {
 	}
 }
 
+// The form follows the name of the file, unless -format says.
+func TestCorpus_generateByName(t *testing.T) {
+	dir := home(t)
+	want := ""
+	for _, name := range []string{"a.mbox", "b.mbox.gz", "c.MBOX.zst", "d.zst"} {
+		path := filepath.Join(dir, name)
+		must(t, "corpus", "generate", "synthetic:50", path)
+		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+			t.Fatalf("%s: %v, %v", name, info, err)
+		}
+		got := must(t, "thread", path)
+		if want == "" {
+			want = got
+		}
+		if got != want {
+			t.Errorf("%s: %.100q, want %.100q", name, got, want)
+		}
+	}
+	plain, err := os.Stat(filepath.Join(dir, "a.mbox"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if packed, err := os.Stat(filepath.Join(dir, "c.MBOX.zst")); err != nil || packed.Size() > plain.Size()/2 {
+		t.Errorf("%v, %v: not compressed", packed, err)
+	}
+	for name, format := range map[string]string{"e.mbox": "maildir", "f": ""} {
+		args := []string{"corpus", "generate"}
+		if format != "" {
+			args = append(args, "-format", format)
+		}
+		must(t, append(args, "synthetic:50", filepath.Join(dir, name))...)
+		if info, err := os.Stat(filepath.Join(dir, name, "cur")); err != nil || !info.IsDir() {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+	if got := mailbench(t, "corpus", "generate", "-format", "mh", "synthetic:5", filepath.Join(dir, "g")); got.code != 2 || !strings.Contains(got.errs, "want maildir or mbox") {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestCorpus_info(t *testing.T) {
 	dir := home(t)
 	for _, b := range boxes(t, dir) {
