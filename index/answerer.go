@@ -65,8 +65,8 @@ func (a *Answerer) entry(row int) (*Entry, error) {
 	return a.Track.Entry(row), nil
 }
 
-// Read extracts everything from the header of a row, reading the mail. The
-// error of a message that has gone wraps fs.ErrNotExist.
+// Read extracts everything from the header of a row, reading the mail. What f
+// points to is written over by the next Read. The error of a message that has gone wraps fs.ErrNotExist.
 func (a *Answerer) Read(row int, f *Fields) error {
 	e, err := a.entry(row)
 	if err != nil {

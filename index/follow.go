@@ -23,7 +23,8 @@ type Keeper interface {
 	// Note remembers a state alone: the names have not changed. It need not be
 	// on disk when it returns; losing it costs a listing.
 	Note(k Known) error
-	// Save puts a change on disk: t is the table after it. c.Rebuilt: d has
+	// Save puts a change on disk: t is the table after it, the one that Load
+	// returned and Follow has changed in place; c.Rebuilt: a new one, d has
 	// every row as added, and t.UIDValidity is what the adopted uidlist says, or 0
 	// when Save is to choose one (NextUIDValidity).
 	Save(t *Table, d *Delta, k Known, c Changes) error

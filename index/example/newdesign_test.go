@@ -55,6 +55,9 @@ func TestNewDesign(t *testing.T) {
 	if n := strings.Count(script, "go test"); n < 4 {
 		t.Fatalf("%d calls of go test in the document", n)
 	}
+	if strings.Contains(script, "export ") {
+		t.Error("the document changes the shell for what comes after it")
+	}
 	cmd := exec.Command("sh", "-eu", "-c", script)
 	cmd.Dir = t.TempDir()
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "MAILBENCH_") }), goEnv(t, "GOCACHE"), goEnv(t, "GOMODCACHE"),
