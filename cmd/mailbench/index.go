@@ -70,7 +70,7 @@ func (m *mailbox) left(err error) error {
 		return fmt.Errorf("index build: %w", err)
 	}
 	var damage *index.CorruptError
-	if errors.As(err, &damage) {
+	if errors.As(err, &damage) && filepath.Base(damage.File) != index.ValidityFile {
 		name := filepath.Join(m.dir, filepath.Base(damage.File))
 		if rerr := os.Rename(name, name+".damaged"); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
 			return errors.Join(err, rerr)
