@@ -69,8 +69,8 @@ func readIdentity(dir string) (a identity, ok bool, err error) {
 	if err != nil {
 		return a, false, err
 	}
-	_, err = fmt.Sscanf(string(b), "path %q\nfile %d %d\ndesign %q", &a.path, &a.dev, &a.ino, &a.design)
-	if a.text() != string(b) { // which an old one without a design passes, in spite of err
+	fmt.Sscanf(string(b), "path %q\nfile %d %d\ndesign %q", &a.path, &a.dev, &a.ino, &a.design)
+	if a.text() != string(b) { // the proof, which an old one without a design passes though Sscanf fails
 		return identity{}, false, &index.CorruptError{File: name, What: "identity of the mailbox"}
 	}
 	return a, true, nil
