@@ -213,14 +213,21 @@ func BenchmarkUpdate(b *testing.B) {
 	}
 	for alg := range NumAlgs {
 		sc := new(Scratch)
-		var old, dst Forest
+		var old, dst, want Forest
 		Build(alg, in, before, &old, sc)
+		Build(alg, in, nil, &want, sc)
+		check := func(b *testing.B) {
+			if !slices.Equal(dst.Row, want.Row) || !slices.Equal(dst.Kids, want.Kids) {
+				b.Fatal("another forest than Build's")
+			}
+		}
 		b.Run(fmt.Sprintf("alg=%v/way=update", alg), func(b *testing.B) {
 			for b.Loop() {
 				if !Update(alg, in, &old, nil, fresh, &dst, sc) {
 					b.Fatal("not updated")
 				}
 			}
+			check(b)
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/msg")
 		})
 		b.Run(fmt.Sprintf("alg=%v/way=build", alg), func(b *testing.B) {

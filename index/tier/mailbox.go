@@ -91,7 +91,7 @@ func (m *Mailbox) Fetch(uids []uint32, fields []string, fn func(uid uint32, valu
 	hits := func() error {
 		for ; at < len(uids) && m.found[at] != nil; at++ {
 			if m.values = parse(m.values[:0], m.found[at]); len(m.values) != len(fields) {
-				panic("tier: a record of other fields") // only this package writes them
+				return fmt.Errorf("tier: the record of uid %d has %d fields, %d were asked for", uids[at], len(m.values), len(fields))
 			}
 			if err := fn(uids[at], m.values); err != nil {
 				return err
