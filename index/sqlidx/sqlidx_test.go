@@ -327,3 +327,13 @@ func FuzzDamage(f *testing.F) {
 		}
 	})
 }
+
+func size(dir string) (n int64) {
+	es, _ := os.ReadDir(dir)
+	for _, e := range es {
+		if in, err := e.Info(); err == nil {
+			n += in.Size()
+		}
+	}
+	return n
+}
