@@ -23,7 +23,9 @@ var floors = map[string]int{
 	"index/blockfile": 4, "index": 5, "index/scan": 6, "index/column": 6, "index/envelope": 6, "index/linked": 6,
 	"index/sqlidx": 6, "index/bboltidx": 6, "index/pebbleidx": 6, "index/tier": 6, "index/example": 6, "index/designs": 7,
 	"corpus/source": 6, "corpus/stat": 7, "internal/explain": 7, "index/indextest": 8,
-	"suite": 9, "cmd": 10, "": 11,
+	"store": 6, "store/catalog": 7, "store/maildir": 8, "store/mbox": 8, "store/cydir": 8, "store/sdbox": 8, "store/mdbox": 8,
+	"store/sql": 8, "store/storetest": 8, "store/formats": 9, "store/box": 10, "internal/mime": 0,
+	"suite": 11, "cmd": 12, "": 13,
 
 	// Apart: the corpus and what checks others know nothing of them.
 	"corpus": 0, "internal/oracle": 0,
