@@ -1,0 +1,107 @@
+package box
+
+import (
+	"fmt"
+	"time"
+
+	"mailbench/internal/rfc5322"
+	"mailbench/store"
+)
+
+// An incoming message is one that is being appended.
+type incoming struct {
+	msg  store.Message
+	key  string // of the store, "" while it has none
+	uid  uint32
+	err  error
+	turn chan bool // of a group: true = lead, false = done
+}
+
+// Append adds a message and returns its UID when it lasts as Fsync says, in the
+// store, in the index and, with Config.Cache, in the cache. After an error the
+// message may be there nevertheless.
+func (b *Box) Append(m store.Message) (uint32, error) {
+	if err := b.enter(); err != nil {
+		return 0, err
+	}
+	defer b.leave()
+	if m.Date == 0 {
+		m.Date = b.now()
+	}
+	in := &incoming{msg: m}
+	if b.cfg.Fsync == Always {
+		b.carry([]*incoming{in})
+	} else {
+		b.group.join(in, b.carry)
+	}
+	return in.uid, in.err
+}
+
+func (b *Box) now() int64 { return b.cfg.Now().Truncate(time.Second).Unix() }
+
+// carry takes messages through store, index and cache. Each gets its UID or
+// its error.
+func (b *Box) carry(ins []*incoming) {
+	b.arrival.expect()
+	stored := b.keep(ins)
+	keys := make([]string, len(stored))
+	for i, in := range stored {
+		keys[i] = in.key
+	}
+	if len(stored) > 0 {
+		b.enlist(stored)
+	}
+	b.arrival.done(keys...)
+}
+
+// keep puts messages into the store and returns those that are there. One that
+// the store refuses costs the others a call of their own, no more.
+func (b *Box) keep(ins []*incoming) (stored []*incoming) {
+	msgs := make([]store.Message, len(ins))
+	for i, in := range ins {
+		msgs[i] = in.msg
+	}
+	for len(ins) > 0 {
+		keys, err := b.store.Append(msgs)
+		if len(keys) > len(ins) || err == nil && len(keys) < len(ins) {
+			err = fmt.Errorf("%d keys for %d messages", len(keys), len(ins))
+			keys = nil
+		}
+		for i, k := range keys {
+			ins[i].key = k
+		}
+		stored = append(stored, ins[:len(keys)]...)
+		ins, msgs = ins[len(keys):], msgs[len(keys):]
+		if len(ins) > 0 {
+			ins[0].err = fmt.Errorf("box: append of %s: %w", describe(ins[0].msg.Body), err)
+			ins, msgs = ins[1:], msgs[1:]
+		}
+	}
+	return stored
+}
+
+// enlist gives stored messages their UIDs.
+func (b *Box) enlist(ins []*incoming) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	err := b.sync()
+	for _, in := range ins {
+		uid, ok := b.arrival.claim(in.key)
+		switch {
+		case err != nil:
+			in.err = fmt.Errorf("box: message %s is in the store, but not in the index: %w", in.key, err)
+		case !ok:
+			in.err = fmt.Errorf("box: message %s is in the store, but the index does not see it", in.key)
+		default:
+			in.uid = uid
+		}
+	}
+}
+
+// describe names a message that has no key yet.
+func describe(body []byte) string {
+	if id, ok := rfc5322.Get(body, "Message-ID"); ok && len(id) < 200 {
+		return fmt.Sprintf("message %q", rfc5322.Unfold(nil, id))
+	}
+	return fmt.Sprintf("a message of %d bytes", len(body))
+}

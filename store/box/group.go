@@ -1,0 +1,68 @@
+package box
+
+import "sync"
+
+// The bounds of a group: what one client waits for because of others.
+const (
+	groupMessages = 1024
+	groupBytes    = 16 << 20
+)
+
+// group is group commit by a leader: the first who comes takes itself and all
+// who came meanwhile through, then the first of those still waiting leads.
+type group struct {
+	mu      sync.Mutex
+	waiting []*incoming
+	led     bool
+}
+
+// join returns when in is done. Whoever leads calls carry for a group that it
+// is the first of.
+func (g *group) join(in *incoming, carry func([]*incoming)) {
+	g.mu.Lock()
+	g.waiting = append(g.waiting, in)
+	if g.led {
+		in.turn = make(chan bool, 1)
+		g.mu.Unlock()
+		if lead := <-in.turn; !lead {
+			return
+		}
+		g.mu.Lock()
+	}
+	g.led = true
+	ins := g.take()
+	g.mu.Unlock()
+	defer g.handOver(ins) // also if carry panics: nobody waits for ever
+	carry(ins)
+}
+
+// take removes the next group from those waiting: at least one.
+func (g *group) take() []*incoming {
+	n, bytes := 0, 0
+	for n < len(g.waiting) && n < groupMessages {
+		bytes += len(g.waiting[n].msg.Body)
+		if n > 0 && bytes > groupBytes {
+			break
+		}
+		n++
+	}
+	ins := append([]*incoming(nil), g.waiting[:n]...)
+	rest := copy(g.waiting, g.waiting[n:])
+	clear(g.waiting[rest:])
+	g.waiting = g.waiting[:rest]
+	return ins
+}
+
+// handOver tells the members that they are done and the next one to lead.
+func (g *group) handOver(ins []*incoming) {
+	for _, in := range ins[1:] {
+		in.turn <- false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.waiting) > 0 {
+		g.waiting[0].turn <- true
+		return
+	}
+	g.led = false
+}
