@@ -3,13 +3,14 @@ package fsys
 import (
 	"io/fs"
 	"sync/atomic"
+	"time"
 )
 
 // Counts are the calls that went through a Counter, failed ones included, and
 // the bytes they moved. BytesMapped counts the size of each map, not what was
 // looked at.
 type Counts struct {
-	Opens, Reads, Writes, Syncs, SyncDirs, Renames, Removes, Truncates, Maps, Stats, ReadDirs int64
+	Opens, Reads, Writes, Syncs, SyncDirs, Renames, Removes, Truncates, Maps, Stats, ReadDirs, Chtimes int64
 	BytesRead, BytesWritten, BytesMapped                                                      int64
 }
 
@@ -19,7 +20,7 @@ func (c Counts) Sub(earlier Counts) Counts {
 		Opens: c.Opens - earlier.Opens, Reads: c.Reads - earlier.Reads, Writes: c.Writes - earlier.Writes,
 		Syncs: c.Syncs - earlier.Syncs, SyncDirs: c.SyncDirs - earlier.SyncDirs, Renames: c.Renames - earlier.Renames,
 		Removes: c.Removes - earlier.Removes, Truncates: c.Truncates - earlier.Truncates, Maps: c.Maps - earlier.Maps,
-		Stats: c.Stats - earlier.Stats, ReadDirs: c.ReadDirs - earlier.ReadDirs,
+		Stats: c.Stats - earlier.Stats, ReadDirs: c.ReadDirs - earlier.ReadDirs, Chtimes: c.Chtimes - earlier.Chtimes,
 		BytesRead: c.BytesRead - earlier.BytesRead, BytesWritten: c.BytesWritten - earlier.BytesWritten,
 		BytesMapped: c.BytesMapped - earlier.BytesMapped,
 	}
@@ -30,7 +31,7 @@ func (c Counts) Sub(earlier Counts) Counts {
 type Counter struct {
 	under FS
 
-	opens, reads, writes, syncs, syncDirs, renames, removes, truncates, maps, stats, readDirs atomic.Int64
+	opens, reads, writes, syncs, syncDirs, renames, removes, truncates, maps, stats, readDirs, chtimes atomic.Int64
 	bytesRead, bytesWritten, bytesMapped                                                      atomic.Int64
 }
 
@@ -43,7 +44,7 @@ func (c *Counter) Counts() Counts {
 	return Counts{
 		Opens: c.opens.Load(), Reads: c.reads.Load(), Writes: c.writes.Load(), Syncs: c.syncs.Load(),
 		SyncDirs: c.syncDirs.Load(), Renames: c.renames.Load(), Removes: c.removes.Load(),
-		Truncates: c.truncates.Load(), Maps: c.maps.Load(), Stats: c.stats.Load(), ReadDirs: c.readDirs.Load(),
+		Truncates: c.truncates.Load(), Maps: c.maps.Load(), Stats: c.stats.Load(), ReadDirs: c.readDirs.Load(), Chtimes: c.chtimes.Load(),
 		BytesRead: c.bytesRead.Load(), BytesWritten: c.bytesWritten.Load(), BytesMapped: c.bytesMapped.Load(),
 	}
 }
@@ -128,6 +129,11 @@ func (f *countedFile) Sync() error {
 func (f *countedFile) Datasync() error {
 	f.c.syncs.Add(1)
 	return f.File.Datasync()
+}
+
+func (f *countedFile) Chtimes(modified time.Time) error {
+	f.c.chtimes.Add(1)
+	return f.File.Chtimes(modified)
 }
 
 func (f *countedFile) Truncate(size int64) error {

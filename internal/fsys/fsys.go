@@ -62,6 +62,11 @@ type File interface {
 	// Datasync is Sync without the times (fdatasync).
 	Datasync() error
 
+	// Chtimes sets the modification time, which a Sync makes last, and leaves
+	// the access time. Seconds and nanoseconds are kept as far as the file
+	// system does.
+	Chtimes(modified time.Time) error
+
 	// Truncate sets the size; the end for Write becomes size.
 	Truncate(size int64) error
 

@@ -97,6 +97,12 @@ func TestFS_contract(t *testing.T) {
 			check(f.Truncate(5))
 			_, err = f.Write([]byte("w"))
 			check(err)
+			past := time.Unix(1_059_000_000, 123_000_000)
+			check(f.Chtimes(past))
+			if st, err := fsys.Stat(file); err != nil || !st.ModTime.Equal(past) {
+				t.Errorf("Chtimes: %v, %v, want %v", st.ModTime, err, past)
+			}
+			check(f.Chtimes(time.Now()))
 			check(f.Close())
 
 			r, err := fsys.Open(file)
@@ -192,6 +198,7 @@ func TestCounting(t *testing.T) {
 	}
 	m.Close()
 	f.Truncate(1)
+	f.Chtimes(time.Now())
 	f.Close()
 	c.Stat(name)
 	c.ReadDir(dir)
@@ -199,7 +206,7 @@ func TestCounting(t *testing.T) {
 	c.Rename(name, name+"2")
 	c.Remove(name + "2")
 	c.Open(name) // fails, counts
-	want := Counts{Opens: 2, Reads: 400, Writes: 1, Syncs: 2, SyncDirs: 1, Renames: 1, Removes: 1, Truncates: 1,
+	want := Counts{Opens: 2, Reads: 400, Writes: 1, Syncs: 2, SyncDirs: 1, Renames: 1, Removes: 1, Truncates: 1, Chtimes: 1,
 		Maps: 1, Stats: 2, ReadDirs: 1, BytesRead: 1200, BytesWritten: 3, BytesMapped: 8}
 	if got := c.Counts().Sub(before); got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -293,6 +300,7 @@ func TestFailing(t *testing.T) {
 		OpWrite:    func() error { return errOf2(f.Write(buf)) },
 		OpSync:     func() error { return errors.Join(f.Sync(), f.Datasync()) },
 		OpTruncate: func() error { return f.Truncate(0) },
+		OpChtimes:  func() error { return f.Chtimes(time.Now()) },
 		OpMap:      func() error { return errOf2(f.Map()) },
 	} {
 		fail = op

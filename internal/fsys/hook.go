@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 // A ShortWrite is what the fail function of Failing returns to let the first N
@@ -183,6 +184,13 @@ func (f *hookedFile) Datasync() error {
 		return err
 	}
 	return f.File.Datasync()
+}
+
+func (f *hookedFile) Chtimes(modified time.Time) error {
+	if err := f.ask(OpChtimes, 0, 0); err != nil {
+		return err
+	}
+	return f.File.Chtimes(modified)
 }
 
 func (f *hookedFile) Truncate(size int64) error {

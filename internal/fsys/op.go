@@ -19,10 +19,11 @@ const (
 	OpTruncate               // File.Truncate, and opening with O_TRUNC in a recording
 	OpMap                    // File.Map
 	OpClose                  // File.Close
+	OpChtimes                // File.Chtimes
 )
 
 var opNames = [...]string{"none", "open", "rename", "remove", "mkdir", "stat", "readdir", "syncdir",
-	"read", "write", "sync", "truncate", "map", "close"}
+	"read", "write", "sync", "truncate", "map", "close", "chtimes"}
 
 func (o Op) String() string {
 	if int(o) < len(opNames) {
@@ -35,7 +36,7 @@ func (o Op) String() string {
 // last: the points at which a crash test stops.
 func (o Op) Changes() bool {
 	switch o {
-	case OpRename, OpRemove, OpMkdir, OpSyncDir, OpWrite, OpSync, OpTruncate:
+	case OpRename, OpRemove, OpMkdir, OpSyncDir, OpWrite, OpSync, OpTruncate, OpChtimes:
 		return true
 	}
 	return false

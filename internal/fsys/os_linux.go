@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -186,6 +187,23 @@ func (f *osFile) Sync() error {
 
 func (f *osFile) Datasync() error {
 	return f.fail("datasync", retry(func() error { return unix.Fdatasync(f.fd) }))
+}
+
+func (f *osFile) Chtimes(modified time.Time) error {
+	ts, err := unix.TimeToTimespec(modified)
+	if err != nil {
+		return f.fail("chtimes", err)
+	}
+	// By descriptor, as futimens(3) does it: the name may be another file's by now.
+	times := [2]unix.Timespec{{Nsec: unix.UTIME_OMIT}, ts}
+	err = retry(func() error {
+		_, _, e := unix.Syscall6(unix.SYS_UTIMENSAT, uintptr(f.fd), 0, uintptr(unsafe.Pointer(&times)), 0, 0, 0)
+		if e != 0 {
+			return e
+		}
+		return nil
+	})
+	return f.fail("chtimes", err)
 }
 
 func (f *osFile) Truncate(size int64) error {

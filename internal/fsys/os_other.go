@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"sync/atomic"
+	"time"
 )
 
 // OS is the operating system's file system, by package os: no O_NOATIME,
@@ -99,6 +100,10 @@ func (f *osFile) Size() (int64, error) {
 }
 
 func (f *osFile) Datasync() error { return f.Sync() }
+
+func (f *osFile) Chtimes(modified time.Time) error {
+	return os.Chtimes(f.Name(), time.Time{}, modified) // a zero time is left as it is
+}
 
 func (f *osFile) Truncate(size int64) error {
 	if err := f.File.Truncate(size); err != nil {

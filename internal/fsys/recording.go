@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 var errCrossing = errors.New("fsys: rename across the border of a recording")
@@ -17,8 +18,8 @@ type Event struct {
 	Op     Op
 	Name   string // relative to the log's root, slashes
 	To     string // new name of an OpRename
-	Handle int    // which opening of the file, for OpOpen, OpWrite, OpSync, OpTruncate
-	Off    int64  // place of a write, size of a truncation
+	Handle int    // which opening of the file, for OpOpen, OpWrite, OpSync, OpTruncate, OpChtimes
+	Off    int64  // place of a write, size of a truncation, time in unix nanoseconds of an OpChtimes
 	Data   []byte // bytes of a write, a copy
 	Create bool   // OpOpen made the file
 }
@@ -214,6 +215,16 @@ func (f *recordedFile) lasting(sync func() error) error {
 
 func (f *recordedFile) Sync() error     { return f.lasting(f.File.Sync) }
 func (f *recordedFile) Datasync() error { return f.lasting(f.File.Datasync) }
+
+func (f *recordedFile) Chtimes(modified time.Time) error {
+	f.log.mu.Lock()
+	defer f.log.mu.Unlock()
+	if err := f.File.Chtimes(modified); err != nil {
+		return err
+	}
+	f.add(Event{Op: OpChtimes, Off: modified.UnixNano()})
+	return nil
+}
 
 func (f *recordedFile) Truncate(size int64) error {
 	f.log.mu.Lock()

@@ -7,11 +7,12 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // The model of a disk that Replay holds against a recording:
 //
-// A file is a body of bytes with a list of writes and truncations that no
+// A file is a body of bytes with a list of writes, truncations and set times that no
 // fsync has covered yet; a directory is a set of names with a list of creates,
 // renames and removes that no SyncDir of a directory concerned has covered
 // yet. Covered changes survive. What is not covered survives as the Crash says,
@@ -66,11 +67,18 @@ func Crashes(seed uint64) []Crash {
 }
 
 type body struct {
-	lasting []byte
-	pending []*Event
+	lasting  []byte
+	pending  []*Event
+	modified int64 // what an OpChtimes has set, unix nanoseconds
+	dated    bool
 }
 
 func (b *body) apply(e *Event, data []byte) {
+	if e.Op == OpChtimes {
+		b.modified, b.dated = e.Off, true
+		return
+	}
+	b.dated = false
 	if e.Op == OpTruncate {
 		b.lasting = resize(b.lasting, e.Off)
 		return
@@ -143,10 +151,12 @@ func (d *disk) step(e *Event) {
 			d.now[e.Name], d.lasting[e.Name] = b, b
 		}
 		d.handles[e.Handle] = d.now[e.Name]
-	case OpWrite, OpTruncate:
+	case OpWrite, OpTruncate, OpChtimes:
 		b := d.handles[e.Handle]
 		b.pending = append(b.pending, e)
-		d.last = e
+		if e.Op != OpChtimes {
+			d.last = e
+		}
 	case OpSync:
 		d.handles[e.Handle].sync()
 	case OpMkdir:
@@ -304,6 +314,12 @@ func (l *Log) Replay(dir string, n int, c Crash) error {
 			continue // its directory was removed
 		}
 		if err := os.WriteFile(file, b.lasting, 0o600); err != nil {
+			return err
+		}
+		if !b.dated {
+			continue
+		}
+		if err := os.Chtimes(file, time.Time{}, time.Unix(0, b.modified)); err != nil {
 			return err
 		}
 	}

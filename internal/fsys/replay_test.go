@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 var seed = flag.Uint64("seed", 0, "replay a property failure (0: a fresh seed)")
@@ -250,4 +251,40 @@ func TestReplay_renameDir(t *testing.T) {
 			t.Error("a rename out of the recording was allowed")
 		}
 	})
+}
+
+// TestReplay_times holds that a set time lasts with the Sync after it, and is
+// gone when the file is written again.
+func TestReplay_times(t *testing.T) {
+	past := time.Unix(1_059_000_000, 5)
+	l := record(t, nil, func(fsys FS, dir string) {
+		for _, name := range []string{"synced", "unsynced", "rewritten"} {
+			f, err := fsys.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE, 0o600)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Write([]byte("x"))
+			f.Sync()
+			f.Chtimes(past)
+			if name != "unsynced" {
+				f.Sync()
+			}
+			if name == "rewritten" {
+				f.Write([]byte("y"))
+				f.Sync()
+			}
+			f.Close()
+		}
+		fsys.SyncDir(dir)
+	})
+	dir := t.TempDir()
+	if err := l.Replay(dir, l.Len(), Crash{Data: Lost, Names: Lost}); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{"synced": true, "unsynced": false, "rewritten": false} {
+		st, err := OS.Stat(filepath.Join(dir, name))
+		if err != nil || st.ModTime.Equal(past) != want {
+			t.Errorf("%s: time %v, %v; kept should be %v", name, st.ModTime, err, want)
+		}
+	}
 }
