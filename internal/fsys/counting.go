@@ -11,7 +11,7 @@ import (
 // looked at.
 type Counts struct {
 	Opens, Reads, Writes, Syncs, SyncDirs, Renames, Removes, Truncates, Maps, Stats, ReadDirs, Chtimes int64
-	BytesRead, BytesWritten, BytesMapped                                                      int64
+	BytesRead, BytesWritten, BytesMapped                                                               int64
 }
 
 // Sub returns what happened between an earlier snapshot and c.
@@ -32,7 +32,7 @@ type Counter struct {
 	under FS
 
 	opens, reads, writes, syncs, syncDirs, renames, removes, truncates, maps, stats, readDirs, chtimes atomic.Int64
-	bytesRead, bytesWritten, bytesMapped                                                      atomic.Int64
+	bytesRead, bytesWritten, bytesMapped                                                               atomic.Int64
 }
 
 // Counting counts the calls to under. File.Size counts as a Stat; MkdirAll and
