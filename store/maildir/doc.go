@@ -1,0 +1,2 @@
+// Package maildir is store=maildir.
+package maildir

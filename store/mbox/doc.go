@@ -1,0 +1,2 @@
+// Package mbox is store=mbox.
+package mbox
