@@ -22,6 +22,10 @@ type Extra struct {
 	// Trigger: it says when the design compacts by itself. BenchmarkCompact
 	// shows what each value costs in bytes written and in space.
 	Trigger bool
+
+	// Unsynced is the value with which a design with OwnIO never waits for the
+	// disk, as fsys.Unsynced makes the others: what fsync=never sets. "" = none.
+	Unsynced string
 }
 
 // Value is the option's value in o, its default when o has none.

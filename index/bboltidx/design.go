@@ -34,7 +34,7 @@ func (design) Integrity() index.Integrity { return index.TrustsDisk }
 
 // The options, each with its default first.
 var (
-	optSync     = index.Extra{Name: "sync", Values: []string{"yes", "no"}, Help: "wait for the disk at the end of a transaction (no: NoSync)"}
+	optSync     = index.Extra{Name: "sync", Values: []string{"yes", "no"}, Help: "wait for the disk at the end of a transaction (no: NoSync)", Unsynced: "no"}
 	optFreeSync = index.Extra{Name: "freelist_sync", Values: []string{"yes", "no"}, Help: "write the list of free pages (no: NoFreelistSync, an opening that writes reads the whole file)"}
 	optFreeType = index.Extra{Name: "freelist", Values: []string{"hashmap", "array"}, Help: "the list of free pages in memory"}
 	optFill     = index.Extra{Name: "fill_pct", Values: []string{"95", "50"}, Help: "how full a page gets before it is split (FillPercent)"}

@@ -34,7 +34,7 @@ func (design) Integrity() index.Integrity { return index.TrustsDisk }
 // The options, each with its default first.
 var (
 	optJournal = index.Extra{Name: "journal_mode", Values: []string{"wal", "delete", "truncate"}, Help: "how a transaction is made atomic"}
-	optSync    = index.Extra{Name: "synchronous", Values: []string{"full", "normal", "off"}, Help: "when the engine waits for the disk"}
+	optSync    = index.Extra{Name: "synchronous", Values: []string{"full", "normal", "off"}, Help: "when the engine waits for the disk", Unsynced: "off"}
 	optCache   = index.Extra{Name: "cache_kib", Values: []string{"65536", "2000", "524288"}, Help: "the engine's page cache in KiB (cache_size)"}
 	optPage    = index.Extra{Name: "page_size", Values: []string{"4096", "8192", "16384"}, Help: "bytes of a page of a new database"}
 	optHeaders = index.Extra{Name: "headers", Values: []string{"delivery", "use"}, Help: "when the header rows of new mail are inserted"}

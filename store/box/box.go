@@ -99,7 +99,7 @@ func Open(cfg Config) (*Box, error) {
 		return nil, fmt.Errorf("box: unknown policy %v", cfg.Fsync)
 	}
 	if cfg.Fsync == Never {
-		cfg.IndexFS = fsys.Unsynced(cfg.IndexFS)
+		cfg.IndexFS, cfg.Options = fsys.Unsynced(cfg.IndexFS), unsynced(cfg.Design, cfg.Options)
 	}
 	s, err := openStore(cfg)
 	if err != nil {
@@ -117,11 +117,24 @@ func Open(cfg Config) (*Box, error) {
 }
 
 func openStore(cfg Config) (store.Store, error) {
-	c := store.Config{Dir: cfg.Dir, FS: cfg.FS, NoSync: cfg.Fsync == Never, Now: cfg.Now, Extra: cfg.StoreExtra}
-	if c.NoSync {
-		c.FS = fsys.Unsynced(c.FS)
+	return store.Open(cfg.Store, store.Config{Dir: cfg.Dir, FS: cfg.FS, NoSync: cfg.Fsync == Never, Now: cfg.Now, Extra: cfg.StoreExtra})
+}
+
+// unsynced is o for a design that never waits for the disk, by an option of its
+// own where it does not use the FS that it is given.
+func unsynced(d index.Design, o index.Options) index.Options {
+	for _, x := range index.AxesOf(d).Extra {
+		if x.Unsynced != "" {
+			extra := map[string]string{x.Name: x.Unsynced}
+			for name, v := range o.Extra {
+				if name != x.Name {
+					extra[name] = v
+				}
+			}
+			o.Extra = extra
+		}
 	}
-	return cfg.Store.Open(c)
+	return o
 }
 
 func (b *Box) openIndex() error {

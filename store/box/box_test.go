@@ -136,3 +136,17 @@ func TestAppend_membersFailAlone(t *testing.T) {
 	}
 	check(t, b)
 }
+
+// TestNever_ownIO: a design whose engine opens the files itself is told by its
+// own option, whatever else is asked for.
+func TestNever_ownIO(t *testing.T) {
+	for _, d := range designs.All {
+		o := unsynced(d, index.Options{Extra: map[string]string{"synchronous": "full", "sync": "yes", "other": "x"}})
+		if o.Extra["other"] != "x" {
+			t.Errorf("%s: other options are lost", d.Name())
+		}
+		if index.AxesOf(d).OwnIO && o.Extra["synchronous"] != "off" && o.Extra["sync"] != "no" {
+			t.Errorf("%s waits for the disk: %v", d.Name(), o.Extra)
+		}
+	}
+}
