@@ -17,6 +17,7 @@ import (
 // one says how many times the smaller one's time a message takes, and that
 // the factor is told after the rows.
 func TestGrow_rows(t *testing.T) {
+	t.Parallel()
 	got := benchmark(t, diskDir(t), "Grow/.*/op=(select-first|resync-deliver|fetch)/.*/.*/msgs=(1k|10k)$", "-corpus=synthetic:50", "-designs=column", "-rows=all")
 	if got.code != 0 {
 		t.Fatalf("exit code %d:\n%s%s", got.code, got.out, got.errs)

@@ -25,6 +25,7 @@ func TestMatcher(t *testing.T) {
 
 // A run without rows says why, and skips stand behind everything else.
 func TestRun_endsWithSkipsOrHint(t *testing.T) {
+	t.Parallel()
 	dir := diskDir(t)
 	for _, c := range []struct {
 		rows, want string

@@ -14,6 +14,7 @@ import (
 // maildir that is given as a link to it and that nobody may write to, and that
 // their clone goes again.
 func TestCorpus_linkToReadOnly(t *testing.T) {
+	t.Parallel()
 	dir := diskDir(t)
 	mail, link := userMaildir(t, dir), filepath.Join(dir, "link")
 	if err := os.Symlink("Mail", link); err != nil {

@@ -23,6 +23,10 @@ var bench *Runner
 
 func TestMain(m *testing.M) {
 	if os.Getenv(benchEnv) == "" {
+		// Most tests wait for a child and its disk.
+		if err := flag.Set("test.parallel", "4"); err != nil {
+			panic(err)
+		}
 		os.Exit(m.Run())
 	}
 	bench = Flags(flag.CommandLine, fakes()...)
@@ -54,6 +58,9 @@ func BenchmarkSort(b *testing.B)        { run(b, (*Runner).Sort) }
 func BenchmarkThread(b *testing.B)      { run(b, (*Runner).Thread) }
 func BenchmarkHeaderScan(b *testing.B)  { run(b, (*Runner).HeaderScan) }
 func BenchmarkFloor(b *testing.B)       { run(b, (*Runner).Floor) }
+
+// long reports whether tests may take hours: .ci/nightly says so.
+func long() bool { return os.Getenv("MAILBENCH_LONG") != "" }
 
 // diskDir makes a directory on a file system with a device below it, removed
 // when the test ends: inside the repository, because the temporary directory is

@@ -110,6 +110,7 @@ func nameLetters(file string) string {
 
 // TestMany_empty holds what an empty mailbox's files are counted as.
 func TestMany_empty(t *testing.T) {
+	t.Parallel()
 	got := benchmark(t, diskDir(t), "Many/.*/op=status/shape=200boxes/.*/index=warm", "-corpus=synthetic:50", "-designs=right")
 	rows := lines(got.out, "BenchmarkMany")
 	if got.code != 0 || len(rows) != 1 {

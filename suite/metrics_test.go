@@ -32,6 +32,7 @@ func TestFileBytes(t *testing.T) {
 // TestReportFiles holds that with -metrics all index-B/msg is split by file,
 // that the parts add up, and that benchstat's reader takes their units.
 func TestReportFiles(t *testing.T) {
+	t.Parallel()
 	const row = "ThreadFirst/.*/fields=thread/mails=warm"
 	got := benchmark(t, diskDir(t), row, "-corpus=synthetic:300", "-designs=column", "-metrics=all")
 	if got.code != 0 {

@@ -12,6 +12,7 @@ import (
 // every row, in the process of its own and in the fresh one, is told in the
 // output, and leaves other designs alone.
 func TestOptions_reachTheDesign(t *testing.T) {
+	t.Parallel()
 	dir := diskDir(t)
 	args := []string{"-corpus=synthetic:200", "-designs=optioned,right"}
 	const rows = "ThreadAgain/.*/delta=none/search=all/mails=warm/index=warm"
@@ -34,6 +35,7 @@ func TestOptions_reachTheDesign(t *testing.T) {
 // TestOptions_rows holds that BenchmarkOptions tries each value, and that one
 // that makes a design wrong fails.
 func TestOptions_rows(t *testing.T) {
+	t.Parallel()
 	got := benchmark(t, diskDir(t), "Options/.*/op=thread-again", "-corpus=synthetic:200", "-designs=optioned", "-rows=all")
 	for _, name := range []string{"defaults", "mode:1_2"} {
 		if n := len(lines(got.out, "BenchmarkOptions/design=optioned/op=thread-again/option="+name+"/mails=warm/index=warm")); n != 1 {

@@ -46,6 +46,7 @@ func rootRun(t *testing.T, bench string, args ...string) []byte {
 // TestOutput_isBenchmarkFormat feeds the whole output of a run to the reader
 // that benchstat has: every row whole, no complaint, nothing between the rows.
 func TestOutput_isBenchmarkFormat(t *testing.T) {
+	t.Parallel()
 	bench, corpus := ".", "synthetic:500"
 	if testing.Short() {
 		bench, corpus = "SelectFirst|ThreadAgain/design=column|Floor/op=(radix|headers)", "synthetic:100"

@@ -13,6 +13,7 @@ func TestPeaks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("two runs of a dozen rows")
 	}
+	t.Parallel()
 	dir := diskDir(t)
 	const rows = "(SelectFirst|SelectAgain|ThreadFirst|ThreadAgain)/design=column"
 	for _, metrics := range []string{"all", "default"} {

@@ -130,6 +130,7 @@ func TestWrongReading_failsTheRow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a dozen runs")
 	}
+	t.Parallel()
 	dir := diskDir(t)
 	const (
 		again = "Fetch/.*/op=%s/fields=envelope/pass=again/mails=warm/index=warm"
@@ -176,6 +177,7 @@ func TestReading_rows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("about fifty rows")
 	}
+	t.Parallel()
 	dir := diskDir(t)
 	args := []string{"-corpus=synthetic:300", "-rows=all", "-loop-image=false", "-metrics=all"}
 	var out strings.Builder

@@ -52,6 +52,7 @@ func TestPlot(t *testing.T) {
 // TestSweep_rows holds that each value of an option that triggers has rows,
 // with what they cost, and that one that makes a design wrong fails.
 func TestSweep_rows(t *testing.T) {
+	t.Parallel()
 	got := benchmark(t, diskDir(t), "Compact/.*/op=sweep/shape=oldest", "-corpus=synthetic:90", "-designs=optioned,column", "-rows=all")
 	for _, name := range []string{"column/op=sweep/shape=oldest/option=defaults", "optioned/op=sweep/shape=oldest/option=defaults", "optioned/op=sweep/shape=oldest/option=mode:1_2"} {
 		rows := lines(got.out, "BenchmarkCompact/design="+name+"/mails=warm/index=warm")

@@ -228,6 +228,7 @@ func shm(t *testing.T) string {
 // TestSkipped_withReason holds that what cannot be measured here is skipped,
 // and that the reason stands on a comment line after the rows.
 func TestSkipped_withReason(t *testing.T) {
+	t.Parallel()
 	dir := diskDir(t)
 	inMemory := shm(t)
 	// A maildir in memory: a few mails of the generator.

@@ -16,6 +16,13 @@ import (
 	"mailbench/corpus"
 )
 
+// Rows whose operation is on the corpus itself, one of each kind: Many and Grow
+// make mail of their own, and what a Fetch draws is no other reading.
+const (
+	fetches1 = "Fetch/.*/op=(all|window|header)/.*/pass=(first|again)/mails=[a-z]*/index=[a-z]*$"
+	onMail   = "(Select|Resync|Thread|SortDate|Compact|Changes|Floor|HeaderScan)|" + fetches1
+)
+
 // userMaildir writes a maildir as a mail server leaves it: with files of its
 // own beside the mail and a folder below.
 func userMaildir(t *testing.T, dir string) string {
@@ -67,17 +74,19 @@ func stats(t *testing.T, root string) map[string]string {
 	return out
 }
 
-// TestUserMail_isNeverTouched runs every row on a user's maildir and compares
-// all that stat tells of it before and after.
+// TestUserMail_isNeverTouched runs the rows that open a user's maildir and
+// compares all that stat tells of it before and after. With MAILBENCH_LONG it
+// runs every row, also of a second design.
 func TestUserMail_isNeverTouched(t *testing.T) {
+	t.Parallel()
 	dir := diskDir(t)
 	mail := userMaildir(t, dir)
 	before := stats(t, mail)
-	args := []string{"-corpus=Mail", "-designs=column,scan", "-metrics=all"}
-	if !testing.Short() {
-		args = append(args, "-rows=all")
+	rows, args := onMail, []string{"-corpus=Mail", "-designs=column", "-rows=all"}
+	if long() {
+		rows, args = ".", []string{"-corpus=Mail", "-designs=column,scan", "-rows=all", "-metrics=all"}
 	}
-	got := benchmarkEnv(t, []string{freshEnv + "=1"}, dir, ".", args...)
+	got := benchmarkEnv(t, []string{freshEnv + "=1"}, dir, rows, args...)
 	if got.code != 0 || len(lines(got.out, "Benchmark")) < 40 {
 		t.Fatalf("exit code %d:\n%s%s", got.code, got.out, got.errs)
 	}
@@ -104,6 +113,7 @@ func TestUserMail_isNeverTouched(t *testing.T) {
 // for the suite too, the one that the designs take, and that neither file of
 // it is touched.
 func TestUserMail_nameTwice(t *testing.T) {
+	t.Parallel()
 	dir := diskDir(t)
 	mail := userMaildir(t, dir)
 	names, err := mailNames(mail)
@@ -132,11 +142,11 @@ func TestUserMail_nameTwice(t *testing.T) {
 		}
 	}
 	before := stats(t, mail)
-	args := []string{"-corpus=Mail", "-designs=column,scan"}
-	if !testing.Short() {
-		args = append(args, "-rows=all")
+	args := []string{"-corpus=Mail", "-designs=column", "-rows=all"}
+	if long() {
+		args[1] = "-designs=column,scan"
 	}
-	got := benchmarkEnv(t, []string{freshEnv + "=1"}, dir, "Select|Resync|Thread|Fetch", args...)
+	got := benchmarkEnv(t, []string{freshEnv + "=1"}, dir, "(Select|Resync|Thread)|"+fetches1, args...)
 	if got.code != 0 || len(lines(got.out, "Benchmark")) < 20 || twice != 20 {
 		t.Fatalf("%d names twice, exit code %d:\n%s%s", twice, got.code, got.out, got.errs)
 	}

@@ -25,6 +25,7 @@ func metricsOf(t *testing.T, out, row string) map[string]string {
 // TestMetricsAll_lookInside holds what the phases and counts of a row are: the
 // work that the design cannot have done without, and nothing that it has not.
 func TestMetricsAll_lookInside(t *testing.T) {
+	t.Parallel()
 	dir := diskDir(t)
 	got := benchmark(t, dir, "SelectFirst|ThreadFirst|ThreadAgain|SortDate", "-corpus=synthetic:300", "-designs=column,scan", "-metrics=all", "-samples=1")
 	if got.code != 0 {

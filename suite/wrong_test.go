@@ -8,6 +8,7 @@ import (
 // TestWrongAnswer_failsTheRow holds that a design that answers wrongly gets no
 // time printed, whatever it answers wrongly, and that a right one does.
 func TestWrongAnswer_failsTheRow(t *testing.T) {
+	t.Parallel()
 	dir := diskDir(t)
 	for _, c := range []struct{ design, rows, want string }{
 		{"tie", "SortSubject/.*/pass=again", "wrong answer"},
@@ -54,6 +55,7 @@ func TestWrongAnswer_failsTheRow(t *testing.T) {
 }
 
 func TestRightAnswer_passes(t *testing.T) {
+	t.Parallel()
 	dir := diskDir(t)
 	got := benchmark(t, dir, "Resync|ThreadAgain|SortSubject", "-corpus=synthetic:200", "-designs=right")
 	if got.code != 0 || len(lines(got.out, "BenchmarkThreadAgain")) != 5 {
@@ -74,6 +76,7 @@ func TestRemembered_isCaught(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds of CPU")
 	}
+	t.Parallel()
 	const row = "ThreadAgain/.*/delta=none/search=all/.*/index=warm"
 	for _, c := range []struct {
 		design string
