@@ -101,7 +101,7 @@ func TestBox_oneOfEach(t *testing.T) {
 func TestAppend_membersFailAlone(t *testing.T) {
 	f := newMemory()
 	full := errors.New("no room")
-	f.s.fail = func(m store.Message) error {
+	f.fail = func(m store.Message) error {
 		if strings.Contains(string(m.Body), "number 3\n") {
 			return full
 		}
@@ -131,8 +131,8 @@ func TestAppend_membersFailAlone(t *testing.T) {
 	}
 	b.mu.Unlock()
 	wg.Wait()
-	if f.s.calls > 12 {
-		t.Errorf("%d calls of the store for 20 messages", f.s.calls)
+	if f.calls > 12 {
+		t.Errorf("%d calls of the store for 20 messages", f.calls)
 	}
 	check(t, b)
 }

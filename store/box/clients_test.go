@@ -236,11 +236,15 @@ func agree(t *testing.T, b *Box, want map[uint32]*sent) {
 	check(t, b)
 }
 
+// everyFormat is each that there is, and one of this test's own.
+func everyFormat() []store.Format {
+	return append([]store.Format{&memory{spool: true}}, formats.All()...)
+}
+
 // TestClients_200 is 200 clients that append, flag, expunge, read and ask.
 func TestClients_200(t *testing.T) {
 	design := designs.All[0]
-	all := append([]store.Format{newMemory()}, formats.All()...)
-	for i, f := range all {
+	for i, f := range everyFormat() {
 		p := policies[i%2] // always and group; never is group without waiting
 		t.Run(f.Name()+"/"+p.String(), func(t *testing.T) {
 			b := open(t, Config{Store: f, Design: design, FS: fsys.Unsynced(fsys.OS), Fsync: p, Cache: true})

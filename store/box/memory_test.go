@@ -1,9 +1,14 @@
 package box
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -11,27 +16,144 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"mailbench/index"
+	"mailbench/internal/fsys"
 	"mailbench/internal/rfc5322"
 	"mailbench/store"
 )
 
-// memory is the smallest Format: mail in memory, gone with the Store.
-type memory struct{ s *memoryStore }
+// memory is the smallest Format: mail in memory, and with spool in a file that
+// is a log of all changes.
+type memory struct {
+	spool bool
+	lazy  bool                        // a liar: writes what it has acknowledged with a later call
+	fail  func(m store.Message) error // asked before each message
+	calls int                         // of Append
+}
 
-func newMemory() *memory { return &memory{s: &memoryStore{at: map[string]int{}}} }
+func newMemory() *memory { return &memory{} }
 
-func (m *memory) Name() string                           { return "memory" }
-func (m *memory) Open(store.Config) (store.Store, error) { return m.s, nil }
+func (m *memory) Name() string {
+	switch {
+	case m.lazy:
+		return "lazy"
+	case m.spool:
+		return "spool"
+	}
+	return "memory"
+}
+
+func (m *memory) Open(cfg store.Config) (store.Store, error) {
+	s := &memoryStore{f: m, at: map[string]int{}}
+	if m.spool {
+		if err := s.open(cfg); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
 
 type memoryStore struct {
-	mu    sync.Mutex
-	msgs  []memoryMsg // in the order of append; a removed one has no key
-	at    map[string]int
-	next  int
-	tick  uint64
-	sum   [2]uint64
-	fail  func(m store.Message) error // asked before each message
-	calls int
+	f    *memory
+	mu   sync.Mutex
+	msgs []memoryMsg // in the order of append; a removed one has no key
+	at   map[string]int
+	next int
+	sum  [2]uint64
+	log  fsys.File
+	owed []byte // lazy: not written yet
+}
+
+// A change is a line of the log, behind its checksum.
+type change struct {
+	Key  string
+	Gone bool
+	Set  bool
+	Msg  store.Message
+}
+
+func (s *memoryStore) open(cfg store.Config) (err error) {
+	if err := cfg.FS.MkdirAll(cfg.Dir, 0o700); err != nil {
+		return err
+	}
+	if s.log, err = cfg.FS.OpenFile(filepath.Join(cfg.Dir, "spool"), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+		return err
+	}
+	size, err := s.log.Size()
+	if err != nil {
+		return err
+	}
+	b := make([]byte, size)
+	if _, err := s.log.ReadAt(b, 0); size > 0 && err != nil && err != io.EOF {
+		return err
+	}
+	good := 0
+	for line := range bytes.Lines(b) {
+		var c change
+		if len(line) < 18 || line[len(line)-1] != '\n' || fmt.Sprintf("%016x ", xxhash.Sum64(line[17:])) != string(line[:17]) || json.Unmarshal(line[17:], &c) != nil {
+			break
+		}
+		good += len(line)
+		s.apply(c)
+	}
+	if err := s.log.Truncate(int64(good)); err != nil {
+		return err
+	}
+	if err := s.log.Sync(); err != nil {
+		return err
+	}
+	return cfg.FS.SyncDir(cfg.Dir)
+}
+
+// write puts changes into the log and into memory.
+func (s *memoryStore) write(cs []change) error {
+	if s.log != nil && len(cs) > 0 {
+		var b bytes.Buffer
+		for _, c := range cs {
+			line, err := json.Marshal(c)
+			if err != nil {
+				return err
+			}
+			line = append(line, '\n')
+			fmt.Fprintf(&b, "%016x %s", xxhash.Sum64(line), line)
+		}
+		s.owed = append(s.owed, b.Bytes()...)
+		if s.f.lazy && len(s.owed) < 50_000 {
+			b.Reset()
+		} else {
+			b = *bytes.NewBuffer(s.owed)
+			s.owed = nil
+		}
+		if _, err := s.log.Write(b.Bytes()); err != nil {
+			return err
+		}
+		if err := s.log.Sync(); err != nil {
+			return err
+		}
+	}
+	for _, c := range cs {
+		s.apply(c)
+	}
+	return nil
+}
+
+func (s *memoryStore) apply(c change) {
+	switch i, ok := s.at[c.Key]; {
+	case !ok && (c.Gone || c.Set):
+	case c.Gone:
+		s.count(s.msgs[i], ^uint64(0))
+		s.msgs[i] = memoryMsg{}
+		delete(s.at, c.Key)
+	case c.Set:
+		s.count(s.msgs[i], ^uint64(0))
+		s.msgs[i].Flags, s.msgs[i].Keywords = c.Msg.Flags, c.Msg.Keywords
+		s.count(s.msgs[i], 1)
+	default:
+		fmt.Sscanf(c.Key, "m%d", &s.next)
+		mm := memoryMsg{c.Key, c.Msg}
+		s.at[mm.key] = len(s.msgs)
+		s.msgs = append(s.msgs, mm)
+		s.count(mm, 1)
+	}
 }
 
 type memoryMsg struct {
@@ -48,60 +170,58 @@ func (s *memoryStore) count(m memoryMsg, sign uint64) {
 	h := m.hash()
 	s.sum[0] += sign * h[0]
 	s.sum[1] += sign * h[1]
-	s.tick++
 }
 
 func (s *memoryStore) Append(msgs []store.Message) (keys []string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.calls++
+	s.f.calls++
+	var cs []change
 	for _, m := range msgs {
-		if s.fail != nil {
-			if err := s.fail(m); err != nil {
-				return keys, err
+		if s.f.fail != nil {
+			if err = s.f.fail(m); err != nil {
+				break
 			}
 		}
-		s.next++
 		m.Body = slices.Clone(m.Body)
-		mm := memoryMsg{fmt.Sprintf("m%08d", s.next), m}
-		s.at[mm.key] = len(s.msgs)
-		s.msgs = append(s.msgs, mm)
-		s.count(mm, 1)
-		keys = append(keys, mm.key)
+		keys = append(keys, fmt.Sprintf("m%08d", s.next+1+len(keys)))
+		cs = append(cs, change{Key: keys[len(keys)-1], Msg: m})
 	}
-	return keys, nil
+	if failed := s.write(cs); failed != nil {
+		return nil, failed
+	}
+	return keys, err
 }
 
 func (s *memoryStore) SetFlags(changes []store.Change) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	var cs []change
 	for _, c := range changes {
-		if i, ok := s.at[c.Key]; ok {
-			s.count(s.msgs[i], ^uint64(0))
-			s.msgs[i].Flags, s.msgs[i].Keywords = c.Flags, c.Keywords
-			s.count(s.msgs[i], 1)
-		}
+		cs = append(cs, change{Key: c.Key, Set: true, Msg: store.Message{Flags: c.Flags, Keywords: c.Keywords}})
 	}
-	return nil
+	return s.write(cs)
 }
 
 func (s *memoryStore) Expunge(keys []string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	var cs []change
 	for _, k := range keys {
-		if i, ok := s.at[k]; ok {
-			s.count(s.msgs[i], ^uint64(0))
-			s.msgs[i] = memoryMsg{}
-			delete(s.at, k)
-		}
+		cs = append(cs, change{Key: k, Gone: true})
 	}
-	return nil
+	return s.write(cs)
 }
 
 func (s *memoryStore) Purge() error           { return nil }
 func (s *memoryStore) Source() index.Source   { return (*memorySource)(s) }
 func (s *memoryStore) Check() iter.Seq[error] { return func(func(error) bool) {} }
-func (s *memoryStore) Close() error           { return nil }
+func (s *memoryStore) Close() error {
+	if s.log != nil {
+		return s.log.Close()
+	}
+	return nil
+}
 
 type memorySource memoryStore
 
@@ -111,7 +231,7 @@ func (s *memorySource) Path() string { return "memory" }
 func (s *memorySource) State() (index.State, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return index.State{A: s.tick}, nil
+	return index.State{A: s.sum[0], B: s.sum[1], C: uint64(len(s.at))}, nil
 }
 
 func (s *memorySource) List(l *index.Listing) error {
