@@ -54,23 +54,18 @@ func (b *Base) arrive(src Source, before State) (c Changes, done bool, err error
 	before.Busy = false
 	sum.state, sum.digest = before, k.list.Digest
 	sum.messages += uint32(len(fresh))
-	rows := make([]row, 0, len(fresh))
+	rows := make([]Row, 0, len(fresh))
 	seed := seedOf(b.id)
 	for _, p := range k.rec.perm {
 		e := &fresh[p]
-		r := row{uid: sum.uidNext, key: e.Key, flags: e.Flags & allFlags, dir: e.Dir, keywords: e.Keywords, modseq: sum.highestModSeq}
+		r := Row{UID: sum.uidNext, Key: e.Key, Flags: e.Flags & allFlags, Dir: e.Dir, Keywords: e.Keywords}
 		rows = append(rows, r)
 		sum.uidNext++
-		if r.flags&FlagSeen == 0 {
-			sum.unseen++
-		}
-		if r.flags&FlagDeleted != 0 {
-			sum.deleted++
-		}
-		h := seed.hash(r.uid, []byte(r.key))
+		sum.count(r.Flags)
+		h := seed.hash(r.UID, []byte(r.Key))
 		sum.set, sum.added = sum.set.Plus(h), sum.added+h[0]
 	}
-	payload := appendAdded(sum.append(nil), rows)
+	payload := appendRows(sum.append(nil), 'A', rows)
 	if !b.fits(payload) {
 		return c, false, nil
 	}
@@ -83,11 +78,11 @@ func (b *Base) arrive(src Source, before State) (c Changes, done bool, err error
 		return c, true, err
 	}
 	if t := b.table; t != nil && t.off != nil {
-		t.grow(len(rows), 64*len(rows))
 		for i := range rows {
-			t.add(&rows[i])
+			r := &rows[i]
+			t.addIndexed(&row{uid: r.UID, key: r.Key, flags: r.Flags, dir: r.Dir, keywords: r.Keywords, modseq: sum.highestModSeq})
 		}
-		t.UIDNext, t.HighestModSeq, t.slots = sum.uidNext, sum.highestModSeq, nil
+		t.UIDNext, t.HighestModSeq = sum.uidNext, sum.highestModSeq
 	} else {
 		b.table = nil
 	}

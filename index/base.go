@@ -157,6 +157,7 @@ func (b *Base) Rows() (*Table, error) { return b.load(b.logst.records) }
 
 func (b *Base) load(keys bool) (*Table, error) {
 	if b.table != nil && (!keys || b.table.off != nil) {
+		b.table.settle()
 		return b.table, nil
 	}
 	if !b.exists {

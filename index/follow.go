@@ -71,6 +71,9 @@ func (k *Tracker) Follow(src Source, keep Keeper, u func() *UIDListData) (Change
 	if t != k.table {
 		k.rec.t, k.table = t, t
 	}
+	if c, done, err := k.hear(src, keep, t, known, before); done || err != nil {
+		return c, err
+	}
 	s, err := k.update(src, before)
 	if errors.Is(err, ErrNoUIDs) {
 		return k.build(src, keep, before, u())

@@ -11,60 +11,56 @@ package index
 // difference to the one before in the same list.
 
 func appendOps(b []byte, t *Table, d *Delta) []byte {
-	var prev uint32
-	list := func(op byte, rows []int32) {
-		if len(rows) == 0 {
-			return
+	rows := func(of []int32, key bool) (rows []Row) {
+		for _, r := range of {
+			row := Row{UID: t.uid[r], Flags: t.flags[r], Dir: t.dir[r], Keywords: t.Keywords(int(r))}
+			if key {
+				row.Key = string(t.Key(int(r)))
+			}
+			rows = append(rows, row)
 		}
-		b = append(b, op)
-		b = appendUvarint(b, uint64(len(rows)))
-		prev = 0
-		for _, r := range rows {
-			b = appendRow(b, &row{uid: t.uid[r], flags: t.flags[r], dir: t.dir[r], keywords: t.Keywords(int(r))}, prev, false)
-			prev = t.uid[r]
-		}
+		return rows
 	}
-	if len(d.Removed) > 0 {
+	n := News{Removed: d.Removed, Flagged: rows(d.Flagged, false), Moved: rows(d.Moved, false), Added: rows(d.Added, true)}
+	return n.appendOps(b)
+}
+
+// appendOps appends the operations.
+func (n *News) appendOps(b []byte) []byte {
+	if len(n.Removed) > 0 {
 		b = append(b, 'R')
-		b = appendUvarint(b, uint64(len(d.Removed)))
-		for _, u := range d.Removed {
+		b = appendUvarint(b, uint64(len(n.Removed)))
+		prev := uint32(0)
+		for _, u := range n.Removed {
 			b = appendUvarint(b, uint64(u-prev))
 			prev = u
 		}
 	}
-	list('F', d.Flagged)
-	list('M', d.Moved)
-	if len(d.Added) == 0 {
-		return b
-	}
-	rows := make([]row, 0, len(d.Added))
-	for _, r := range d.Added {
-		rows = append(rows, row{uid: t.uid[r], key: string(t.Key(int(r))), flags: t.flags[r], dir: t.dir[r], keywords: t.Keywords(int(r))})
-	}
-	return appendAdded(b, rows)
+	b = appendRows(b, 'F', n.Flagged)
+	b = appendRows(b, 'M', n.Moved)
+	return appendRows(b, 'A', n.Added)
 }
 
-// appendAdded appends the operation of new messages.
-func appendAdded(b []byte, rows []row) []byte {
-	b = append(b, 'A')
+func appendRows(b []byte, op byte, rows []Row) []byte {
+	if len(rows) == 0 {
+		return b
+	}
+	b = append(b, op)
 	b = appendUvarint(b, uint64(len(rows)))
 	var prev uint32
 	for i := range rows {
-		b = appendRow(b, &rows[i], prev, true)
-		prev = rows[i].uid
+		r := &rows[i]
+		b = appendUvarint(b, uint64(r.UID-prev))
+		prev = r.UID
+		if op == 'A' {
+			b = appendUvarint(b, uint64(len(r.Key)))
+			b = append(b, r.Key...)
+		}
+		b = appendUvarint(b, uint64(r.Flags))
+		b = append(b, r.Dir)
+		b = appendUvarint(b, uint64(r.Keywords))
 	}
 	return b
-}
-
-func appendRow(b []byte, r *row, prev uint32, key bool) []byte {
-	b = appendUvarint(b, uint64(r.uid-prev))
-	if key {
-		b = appendUvarint(b, uint64(len(r.key)))
-		b = append(b, r.key...)
-	}
-	b = appendUvarint(b, uint64(r.flags))
-	b = append(b, r.dir)
-	return appendUvarint(b, uint64(r.keywords))
 }
 
 // eachOp calls fn with each operation of a payload whose summary s has been

@@ -38,7 +38,13 @@ func (b *Base) sync(src Source) (Changes, error) {
 		before.Busy = false
 		return Changes{Scanned: true}, b.note(before)
 	}
-	if c, done, err := b.arrive(src, before); done || err != nil {
+	// New mail alone needs no rows; where they are loaded a Journal tells all.
+	if _, ok := src.(Journal); !ok || b.table == nil || b.table.off == nil {
+		if c, done, err := b.arrive(src, before); done || err != nil {
+			return c, err
+		}
+	}
+	if c, done, err := b.hear(src, before); done || err != nil {
 		return c, err
 	}
 	t, err := b.Table()

@@ -25,6 +25,7 @@ type Table struct {
 
 	slots []uint64 // hash table over keys: hash>>32<<32 | row+1; nil: not built
 	mask  uint64
+	dead  []int32 // expunged rows that settle has not taken out of the columns yet
 }
 
 // Vanished is an expunged message: CONDSTORE and QRESYNC clients ask for them.
@@ -38,17 +39,18 @@ func (t *Table) Len() int {
 	if t == nil {
 		return 0
 	}
+	t.settle()
 	return len(t.uid)
 }
 
 // UIDs are the rows' UIDs, ascending; not to be written to.
-func (t *Table) UIDs() []uint32 { return t.uid }
+func (t *Table) UIDs() []uint32 { t.settle(); return t.uid }
 
 // Flags are the rows' flags; not to be written to.
-func (t *Table) Flags() []Flags { return t.flags }
+func (t *Table) Flags() []Flags { t.settle(); return t.flags }
 
 // ModSeqs are the rows' MODSEQs; not to be written to.
-func (t *Table) ModSeqs() []uint64 { return t.modseq }
+func (t *Table) ModSeqs() []uint64 { t.settle(); return t.modseq }
 
 // Vanished are the expunged messages in the order of their MODSEQ.
 func (t *Table) Vanished() []Vanished { return t.vanished }
@@ -68,7 +70,7 @@ func (t *Table) Keywords(row int) uint32 {
 }
 
 // Row finds the row of a UID: O(log n).
-func (t *Table) Row(uid uint32) (int, bool) { return slices.BinarySearch(t.uid, uid) }
+func (t *Table) Row(uid uint32) (int, bool) { t.settle(); return slices.BinarySearch(t.uid, uid) }
 
 // Message is a row; its Key is a copy.
 func (t *Table) Message(row int) Message {
@@ -85,6 +87,7 @@ func (t *Table) unnamed(row int) Message {
 // Select appends the rows that s selects, ascending, to dst. all is true when
 // that is every row: dst is then as it was.
 func (t *Table) Select(dst []int32, s Search) (rows []int32, all bool, err error) {
+	t.settle()
 	n := t.Len()
 	switch s.Kind {
 	case "", "all":
@@ -131,7 +134,7 @@ func hashKey(k string) uint64 { return maphash.String(keySeed, k) }
 
 // index builds the hash table, with room for extra more rows.
 func (t *Table) index(extra int) {
-	n := t.Len() + extra
+	n := len(t.uid) + extra
 	size := 16
 	for size < n+n/2 {
 		size *= 2
@@ -142,7 +145,7 @@ func (t *Table) index(extra int) {
 		t.slots = make([]uint64, size)
 	}
 	t.mask = uint64(size - 1)
-	for i := range t.Len() {
+	for i := range t.uid {
 		t.insert(maphash.Bytes(keySeed, t.Key(i)), i)
 	}
 }
@@ -166,7 +169,7 @@ func (t *Table) find(key string) int {
 		}
 		if s>>32 == h>>32 {
 			row := int(uint32(s)) - 1
-			if string(t.keys[t.off[row]:t.off[row+1]]) == key {
+			if string(t.keys[t.off[row]:t.off[row+1]]) == key && t.flags[row] != flagDead {
 				return row
 			}
 		}
@@ -175,6 +178,7 @@ func (t *Table) find(key string) int {
 
 // Find returns the row of a key.
 func (t *Table) Find(key string) (int, bool) {
+	t.settle()
 	if t.slots == nil {
 		t.index(0)
 	}
@@ -259,7 +263,7 @@ func (t *Table) add(r *row) {
 	if t.keywords != nil {
 		t.keywords = append(t.keywords, r.keywords)
 	} else if r.keywords != 0 {
-		t.setKeywords(t.Len()-1, r.keywords)
+		t.setKeywords(len(t.uid)-1, r.keywords)
 	}
 }
 
@@ -268,16 +272,19 @@ func (t *Table) setKeywords(row int, k uint32) {
 		if k == 0 {
 			return
 		}
-		t.keywords = make([]uint32, t.Len(), cap(t.uid))
+		t.keywords = make([]uint32, len(t.uid), cap(t.uid))
 	}
 	t.keywords[row] = k
 }
 
 // remove takes rows (ascending) out and notes them as vanished. O(n).
 func (t *Table) remove(rows []int32, modseq uint64) {
-	if len(rows) == 0 {
-		return
-	}
+	t.vanish(rows, modseq)
+	t.squeeze(rows)
+}
+
+// vanish notes rows as expunged and leaves them where they are.
+func (t *Table) vanish(rows []int32, modseq uint64) {
 	for _, r := range rows {
 		t.vanished = append(t.vanished, Vanished{t.uid[r], modseq})
 		if t.kept {
@@ -285,9 +292,43 @@ func (t *Table) remove(rows []int32, modseq uint64) {
 		}
 	}
 	t.trimLost()
+}
+
+// flagDead is the flags of an expunged row that is still in the columns.
+const flagDead Flags = 1 << 15
+
+// bury is remove without taking the rows out: O(them). Numbers of rows stay as
+// they are until settle.
+func (t *Table) bury(rows []int32, modseq uint64) {
+	t.vanish(rows, modseq)
+	for _, r := range rows {
+		t.flags[r] = flagDead
+	}
+	t.dead = append(t.dead, rows...)
+}
+
+// settle takes out the rows that bury has left. O(n) if there are any.
+func (t *Table) settle() {
+	if t != nil && len(t.dead) > 0 {
+		t.settleDead()
+	}
+}
+
+func (t *Table) settleDead() {
+	dead := t.dead
+	t.dead = nil
+	slices.Sort(dead)
+	t.squeeze(dead)
+}
+
+// squeeze takes rows (ascending) out of the columns. O(n).
+func (t *Table) squeeze(rows []int32) {
+	if len(rows) == 0 {
+		return
+	}
 	at := int(rows[0]) // next row to write
 	end := t.off[at]
-	for i, next := at, 0; i < t.Len(); i++ {
+	for i, next := at, 0; i < len(t.uid); i++ {
 		if next < len(rows) && int(rows[next]) == i {
 			next++
 			continue
@@ -326,6 +367,7 @@ func (t *Table) counts() (unseen, deleted int) {
 // ChangedSince calls changed for each row with a MODSEQ above modseq and gone
 // for each UID expunged after it. O(n).
 func (t *Table) ChangedSince(modseq uint64, changed func(row int), gone func(uid uint32)) {
+	t.settle()
 	for i, m := range t.modseq {
 		if m > modseq {
 			changed(i)
@@ -344,6 +386,7 @@ func (t *Table) ChangedSince(modseq uint64, changed func(row int), gone func(uid
 
 // check yields what is wrong with the table.
 func (t *Table) check(yield func(what string) bool) {
+	t.settle()
 	var prev uint32
 	if t.index(0); t.UIDValidity == 0 && !yield("uidvalidity is 0") {
 		return

@@ -13,7 +13,7 @@ func NewTable(uidValidity, uidNext uint32, highestModSeq uint64, n int) *Table {
 // Append adds a row. What cannot follow the rows that are there is an error: a
 // UID that is not above them or not below UIDNext, an unknown folder or flag.
 func (t *Table) Append(uid uint32, key string, flags Flags, dir uint8, keywords uint32, modseq uint64) error {
-	if n := t.Len(); uid == 0 || uid >= t.UIDNext || n > 0 && uid <= t.uid[n-1] {
+	if n := len(t.uid); uid == 0 || uid >= t.UIDNext || n > 0 && uid <= t.uid[n-1] {
 		return fmt.Errorf("index: uid %d out of order (uidnext %d)", uid, t.UIDNext)
 	}
 	if dir > DirNone || flags&^allFlags != 0 || key == "" {
@@ -34,6 +34,7 @@ func (t *Table) AppendVanished(uid uint32, modseq uint64) error {
 
 // Status counts the table's rows. O(n).
 func (t *Table) Status() Status {
+	t.settle()
 	st := Status{UIDValidity: t.UIDValidity, UIDNext: t.UIDNext, Messages: t.Len(), HighestModSeq: t.HighestModSeq}
 	st.Unseen, st.Deleted = t.counts()
 	return st

@@ -23,6 +23,9 @@ type Tracker struct {
 	glanced Glancer // its Fill completes list; nil: list is complete
 	namer   Namer   // EntryInto asks it
 	part    bool    // list and rec.entryOf belong to table, but have the newest rows only
+
+	news News    // what a Journal told last
+	rows []int32 // of news.Removed
 }
 
 // glance lists src, leaving out what Glancer.Fill can do later.
@@ -102,6 +105,7 @@ func (k *Tracker) Scan(src Source, before State) (s Scanned, err error) {
 // update is Scan after the listing.
 func (k *Tracker) update(src Source, before State) (s Scanned, err error) {
 	k.fresh = false
+	k.table.settle()
 	known := k.match(src)
 	before, gone, known, err := k.settle(src, before, known)
 	if err != nil {
@@ -246,6 +250,7 @@ func (k *Tracker) sow(src Source, s Seeder) (done bool, err error) {
 // be, and returns the number of rows without an entry: messages that have gone
 // since the last Scan. Entry works after it.
 func (k *Tracker) Locate(src Source) (missing int, err error) {
+	k.table.settle()
 	if !k.fresh {
 		// The listing of a Sync that found nothing changed will do.
 		if k.glanced != nil {
@@ -268,6 +273,7 @@ func (k *Tracker) Locate(src Source) (missing int, err error) {
 // it is Locate.
 func (k *Tracker) Naming(src Source) error {
 	k.namer = nil
+	k.table.settle()
 	if n, ok := src.(Namer); ok && !k.fresh {
 		k.namer = n
 		return nil

@@ -15,6 +15,8 @@
 //	History     deliver, flag, expunge, sync, thread, sort, fetch, changes since,
 //	            compact, close, reopen: answers are the oracle's, UIDs stay
 //	HistoryMbox the same on an mbox: appended to, changed in place, rewritten
+//	Journal     the same on a source that tells what happened since, and the index
+//	            is the one that a comparison of all names gives
 //	Rebuilt     a grown index answers like one built from nothing
 //	Reopened    the same, field by field, from a second process's view; ten
 //	            reopenings change no byte on disk
@@ -74,7 +76,7 @@ type part struct {
 }
 
 var parts = []part{
-	{"Declared", declared}, {"History", history}, {"HistoryMbox", historyMbox}, {"Rebuilt", rebuilt}, {"Reopened", reopened},
+	{"Declared", declared}, {"History", history}, {"HistoryMbox", historyMbox}, {"Journal", journal}, {"Rebuilt", rebuilt}, {"Reopened", reopened},
 	{"SameSecond", sameSecond}, {"Compat", compat}, {"Swapped", swapped}, {"Stale", stale}, {"UIDValidity", uidValidity}, {"TwoReaders", twoReaders},
 	{"Flipped", flipped}, {"Torn", torn}, {"Checked", checked}, {"Tail", tail}, {"Crashed", crashed}, {"NoSpace", noSpace},
 }

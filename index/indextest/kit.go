@@ -51,7 +51,7 @@ func (k *kit) open(m *mailbox, dir string, fsy fsys.FS) (*opened, error) {
 }
 
 func (k *kit) openWith(m *mailbox, dir string, fsy fsys.FS, o index.Options) (*opened, error) {
-	src, err := source.Open(m.path, source.Options{Kind: m.kind})
+	src, err := m.source()
 	if err != nil {
 		return nil, err
 	}
@@ -61,6 +61,16 @@ func (k *kit) openWith(m *mailbox, dir string, fsy fsys.FS, o index.Options) (*o
 		return nil, err
 	}
 	return &opened{box, src}, nil
+}
+
+func (m *mailbox) source() (index.Source, error) {
+	switch {
+	case m.plain:
+		return m.shelf.Plain(), nil
+	case m.shelf != nil:
+		return m.shelf, nil
+	}
+	return source.Open(m.path, source.Options{Kind: m.kind})
 }
 
 func (k *kit) mustOpen(t T, m *mailbox, dir string) *opened {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"mailbench/index"
 	"mailbench/internal/oracle"
 )
 
@@ -16,12 +17,15 @@ import (
 type mailbox struct {
 	t    T
 	r    *rand.Rand
-	kind string // "maildir", "mbox"
+	kind string // "maildir", "mbox", "shelf"
 	path string
 	now  int64 // seconds; each delivery is later, so that name order is arrival order
 	msgs []*mail
 
 	compat oracle.Compat // whose answers are wanted
+
+	shelf *Shelf // of kind "shelf"
+	plain bool   // it is opened as a source that can do its duty and no more
 }
 
 // mail is one message of the model.
@@ -143,8 +147,12 @@ func (m *mailbox) deliverText(textOf func(id string) string) *mail {
 	x.text = text
 	x.header = []byte(text[:strings.Index(text, "\n\n")+2])
 	x.size = int64(len(text) + strings.Count(text, "\n"))
-	if m.kind == "mbox" {
+	switch m.kind {
+	case "mbox":
 		m.append(x)
+		return x
+	case "shelf":
+		m.shelve(x)
 		return x
 	}
 	x.key = fmt.Sprintf("%d.M%dP%d.host", m.now, r.IntN(1e6), r.IntN(3000))
@@ -177,9 +185,14 @@ func (m *mailbox) deliverText(textOf func(id string) string) *mail {
 // setFlags renames a message as a mail reader does; an mbox is changed in place.
 func (m *mailbox) setFlags(x *mail, flags, words string) {
 	m.t.Helper()
-	if m.kind == "mbox" {
+	switch m.kind {
+	case "mbox":
 		x.flags = strings.ReplaceAll(flags, "P", "") // an mbox has no letter for it
 		m.mark()
+		return
+	case "shelf":
+		x.flags, x.words = flags, words
+		m.shelf.SetFlags(x.key, index.Flags(bitsOf(flags, "DFPRST")), bitsOf(words, alphabet))
 		return
 	}
 	old := m.file(x)
@@ -192,8 +205,12 @@ func (m *mailbox) setFlags(x *mail, flags, words string) {
 func (m *mailbox) expunge(x *mail) {
 	m.t.Helper()
 	m.msgs = slices.DeleteFunc(slices.Clone(m.msgs), func(y *mail) bool { return x == y })
-	if m.kind == "mbox" {
+	switch m.kind {
+	case "mbox":
 		m.rewrite()
+		return
+	case "shelf":
+		m.shelf.Expunge(x.key)
 		return
 	}
 	if err := os.Remove(m.file(x)); err != nil {
@@ -231,6 +248,9 @@ func (m *mailbox) mutate() string {
 // settle makes the mailbox look as if nothing had happened for an hour.
 func (m *mailbox) settle() {
 	m.t.Helper()
+	if m.kind == "shelf" {
+		return
+	}
 	m.now++
 	past := time.Now().Add(-time.Hour).Add(time.Duration(m.now) * time.Microsecond)
 	dirs := []string{"cur", "new"}
