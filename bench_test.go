@@ -31,6 +31,12 @@ func BenchmarkMany(b *testing.B)    { run.Many(b) }
 func BenchmarkGrow(b *testing.B)    { run.Grow(b) }
 func BenchmarkOptions(b *testing.B) { run.Options(b) }
 
+// What clients write, and all that they do.
+
+func BenchmarkAppend(b *testing.B)  { run.Append(b) }
+func BenchmarkDeliver(b *testing.B) { run.Deliver(b) }
+func BenchmarkMix(b *testing.B)     { run.Mix(b) }
+
 // What clients ask of messages.
 
 func BenchmarkFetch(b *testing.B)   { run.Fetch(b) }

@@ -35,6 +35,15 @@ func (r *Runner) Fetch(b *testing.B) { r.bench(b, "Fetch") }
 // Changes: what has happened since a MODSEQ.
 func (r *Runner) Changes(b *testing.B) { r.bench(b, "Changes") }
 
+// Append: clients append to one mailbox.
+func (r *Runner) Append(b *testing.B) { r.bench(b, "Append") }
+
+// Deliver: writers deliver to one recipient.
+func (r *Runner) Deliver(b *testing.B) { r.bench(b, "Deliver") }
+
+// Mix: clients with the commands of imaptest.
+func (r *Runner) Mix(b *testing.B) { r.bench(b, "Mix") }
+
 // Many: STATUS and a delivery in many mailboxes, most of them small.
 func (r *Runner) Many(b *testing.B) { r.bench(b, "Many") }
 

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -14,30 +15,37 @@ import (
 	"mailbench/index/designs"
 	"mailbench/internal/temp"
 	"mailbench/internal/tempdir"
+	"mailbench/store"
 )
 
 // Config says what is measured. The zero value is the default run.
 type Config struct {
 	Corpus     string // "synthetic", "synthetic:N,seed=...", or the path of a maildir or mbox; "" = synthetic
 	IndexDir   string // where index files live; "" = below the user cache directory
-	Scratch    string // where mail is written; "" = below the user cache directory
+	Scratch    string // where mail is written; "" = below the user cache directory. "DIR1,DIR2": rows that write run in each
 	Designs    []index.Design
-	Names      string // picks from Designs by name, comma-separated, or "all"; "" = all, or of the house's own the default ones
-	Options    string // designs' own options: "design.name=value", comma-separated
-	Tiers      string // kinds of tier in front of Fetch, comma-separated; "" = all
-	Rows       string // "default" (also "") or "all"
-	Samples    int    // least number of samples of a row; 0 = 3
-	Metrics    string // "default" (also "") or "all"
-	DropCaches bool   // cold rows may drop the caches of the whole machine
-	LoopImage  string // "on": cold rows run in a private file system; "off"; "" = with Rows "all" and no DropCaches
-	AllowTmpfs bool   // index and scratch may lie on tmpfs, where fsync is free
-	CacheDir   string // corpora and answers; "" = user cache directory/mailbench
+	Names      string         // picks from Designs by name, comma-separated, or "all"; "" = all, or of the house's own the default ones
+	Options    string         // designs' own options: "design.name=value", comma-separated
+	Tiers      string         // kinds of tier in front of Fetch, comma-separated; "" = all
+	Formats    []store.Format // formats that mail is written in; nil = the house's own
+	Stores     string         // picks from Formats by name, comma-separated, or "all"; "" = all, or of the house's own the default ones
+	DSNs       string         // databases of store sql besides its embedded one, separated by blanks: "postgres://...", "mysql://..."
+	Slow       string         // "[index:|mail:|both:]LATENCY[,BYTES]": files of written mailboxes as slow as those of a NAS; "" = as they are
+	Rows       string         // "default" (also "") or "all"
+	Samples    int            // least number of samples of a row; 0 = 3
+	Metrics    string         // "default" (also "") or "all"
+	DropCaches bool           // cold rows may drop the caches of the whole machine
+	LoopImage  string         // "on": cold rows run in a private file system; "off"; "" = with Rows "all" and no DropCaches
+	AllowTmpfs bool           // index and scratch may lie on tmpfs, where fsync is free
+	CacheDir   string         // corpora and answers; "" = user cache directory/mailbench
 }
 
 // A Runner runs the benchmarks of one Config. Make it with Flags or New.
 type Runner struct {
 	cfg     Config
 	problem error // found while reading the environment
+
+	workshop // of the rows that write
 
 	known index.Registry // the designs to pick from
 	house bool           // they are the house's own
@@ -102,10 +110,13 @@ func Flags(fs *flag.FlagSet, ds ...index.Design) *Runner {
 	}
 	text(&c.Corpus, "corpus", "`what` to run on: synthetic, synthetic:N, a maildir or an mbox")
 	text(&c.IndexDir, "index-dir", "`directory` of the index files")
-	text(&c.Scratch, "scratch", "`directory` in which mail is written")
+	text(&c.Scratch, "scratch", "`directory` in which mail is written, or several, comma-separated: rows that write run in each")
 	text(&c.Names, "designs", "comma-separated `names` of the designs to run, or all")
 	text(&c.Options, "options", "designs' own options, comma-separated `design.name=value`")
 	text(&c.Tiers, "tier", "comma-separated `kinds` of tier to put in front of fetches")
+	text(&c.Stores, "stores", "comma-separated `names` of the mail stores to write to, or all")
+	text(&c.DSNs, "dsn", "`databases` of store sql besides its embedded one, separated by blanks: postgres://... mysql://...")
+	text(&c.Slow, "slow", "make index files of written mailboxes as slow as `latency[,bytes/s]`, as 500us,40MB; mail:... their mail, both:... both")
 	text(&c.Rows, "rows", "`which` rows: default or all")
 	text(&c.Metrics, "metrics", "`which` metrics: default or all")
 	boolean(&c.DropCaches, "drop-caches", "let cold rows drop the caches of the whole machine")
@@ -131,7 +142,7 @@ func Flags(fs *flag.FlagSet, ds ...index.Design) *Runner {
 }
 
 // flagNames are the flags that a variable can set.
-var flagNames = strings.Fields("corpus index-dir scratch designs options tier rows metrics drop-caches loop-image allow-tmpfs samples")
+var flagNames = strings.Fields("corpus index-dir scratch designs options tier stores dsn slow rows metrics drop-caches loop-image allow-tmpfs samples")
 
 func envName(flag string) string {
 	return "MAILBENCH_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
@@ -187,6 +198,9 @@ func (r *Runner) check() error {
 		}
 		c.CacheDir = filepath.Join(base, "mailbench")
 	}
+	if err := r.findGrounds(); err != nil {
+		return err
+	}
 	var err error
 	for _, d := range []struct {
 		dir  *string
@@ -198,6 +212,9 @@ func (r *Runner) check() error {
 		if *d.dir, err = fromPWD(*d.dir); err != nil {
 			return err
 		}
+	}
+	if err := cmp.Or(r.pickStores(), r.readSlow()); err != nil {
+		return err
 	}
 	return r.pickDesigns()
 }

@@ -39,6 +39,8 @@ type job struct {
 	check  func() error               // after it: the answer is right
 	after  func() error               // after check: release what run opened
 	floor  func() (floor.Work, error) // the unavoidable part, at the same temperature; nil: none
+	ops    int                        // what a run does that often: ns/op is of one; 0: once
+	own    bool                       // it looks inside itself
 	mbPerS int64                      // bytes a run goes through, for MB/s; 0: not a matter of bytes
 	close  func() error
 

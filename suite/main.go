@@ -91,6 +91,9 @@ func (r *Runner) notes() {
 	if r.reclaim.Counts != nil || r.reclaim.Set != nil {
 		fmt.Printf("# reclaim: %s\n", temp.ReadReclaim().Tell(r.reclaim))
 	}
+	for _, line := range r.told {
+		fmt.Println("# " + line)
+	}
 	for _, n := range r.growth.notes() {
 		fmt.Printf("# growth of ns/msg, %s: %s\n", n.name, n.text)
 	}
@@ -134,7 +137,11 @@ func benchmarking() bool {
 func (r *Runner) describe(f *fixture) {
 	fmt.Printf("# machine: %s/%s, %d CPUs, GOMAXPROCS %d, %d MB of memory, %s, %s\n",
 		runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.GOMAXPROCS(0), temp.TotalMemory()>>20, runtime.Version(), kernel())
-	for _, p := range []struct{ what, path string }{{"mail", f.path}, {"index", r.cfg.IndexDir}, {"scratch", r.cfg.Scratch}} {
+	places := []struct{ what, path string }{{"mail", f.path}, {"index", r.cfg.IndexDir}}
+	for _, g := range r.grounds {
+		places = append(places, struct{ what, path string }{"scratch", g.base})
+	}
+	for _, p := range places {
 		if m, err := temp.Mount(p.path); err == nil {
 			fmt.Printf("# %s: on %s (%s, %s)\n", p.what, m.Type, m.Device, m.Options)
 		}

@@ -51,6 +51,9 @@ func BenchmarkSortSubject(b *testing.B) { run(b, (*Runner).SortSubject) }
 func BenchmarkCompact(b *testing.B)     { run(b, (*Runner).Compact) }
 func BenchmarkFetch(b *testing.B)       { run(b, (*Runner).Fetch) }
 func BenchmarkChanges(b *testing.B)     { run(b, (*Runner).Changes) }
+func BenchmarkAppend(b *testing.B)      { run(b, (*Runner).Append) }
+func BenchmarkDeliver(b *testing.B)     { run(b, (*Runner).Deliver) }
+func BenchmarkMix(b *testing.B)         { run(b, (*Runner).Mix) }
 func BenchmarkMany(b *testing.B)        { run(b, (*Runner).Many) }
 func BenchmarkOptions(b *testing.B)     { run(b, (*Runner).Options) }
 func BenchmarkGrow(b *testing.B)        { run(b, (*Runner).Grow) }

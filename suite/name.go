@@ -8,7 +8,7 @@ import (
 
 // axes is the order of key=value parts in a row's name.
 var axes = strings.Fields("design format store alg key op shape fields option pass age delta since search answers dead " +
-	"mails index indexdir io fs fsync slow cache tier clients logout grown msgs")
+	"mails index indexdir io fs fsync slow cache tier clients logout rate grown msgs")
 
 // A Param is one axis of a row and its value.
 type Param struct{ Key, Value string }

@@ -17,10 +17,16 @@ import (
 // written to, that is in memory, or that lies inside the user's mail is an
 // error.
 func (r *Runner) makePlaces() error {
-	for _, p := range []struct {
+	type place struct {
 		flag, dir string
 		mine      *string
-	}{{"-index-dir", r.cfg.IndexDir, &r.index}, {"-scratch", r.cfg.Scratch, &r.scratch}} {
+	}
+	places := []place{{"-index-dir", r.cfg.IndexDir, &r.index}, {"-scratch", r.cfg.Scratch, &r.scratch}}
+	for _, g := range r.grounds[1:] {
+		places = append(places, place{"-scratch", g.base, &g.dir})
+	}
+	defer func() { r.grounds[0].dir = r.scratch }()
+	for _, p := range places {
 		if err := r.fitPlace(p.flag, p.dir); err != nil {
 			return err
 		}

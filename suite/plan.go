@@ -36,8 +36,12 @@ func Plan(w io.Writer, cfg Config) error {
 	if err := r.check(); err != nil {
 		return err
 	}
-	if err := errors.Join(r.fitPlace("-index-dir", r.cfg.IndexDir), r.fitPlace("-scratch", r.cfg.Scratch)); err != nil {
-		return err
+	fit := r.fitPlace("-index-dir", r.cfg.IndexDir)
+	for _, g := range r.grounds {
+		fit = errors.Join(fit, r.fitPlace("-scratch", g.base))
+	}
+	if fit != nil {
+		return fit
 	}
 	mail, err := r.planCorpus()
 	if err != nil {
@@ -48,6 +52,7 @@ func Plan(w io.Writer, cfg Config) error {
 	fmt.Fprintf(w, "index files: %s\nmail that is written: %s\n\n", r.cfg.IndexDir, r.cfg.Scratch)
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	var total time.Duration
+	var planned []Row
 	rows, skipped, clone, cold := 0, 0, false, false
 	own := map[string]corpus.Spec{} // corpora beside the run's, by the rows that have them
 	for _, row := range r.Rows() {
@@ -60,6 +65,7 @@ func Plan(w io.Writer, cfg Config) error {
 			continue
 		}
 		rows++
+		planned = append(planned, row)
 		took := max(row.planSample(n)*time.Duration(r.cfg.Samples), time.Second) + row.planPast(n) + row.planReady()
 		if spec, ok := row.ownSpec(); ok {
 			own[row.Bench+" msgs="+row.value("msgs")] = spec
@@ -85,6 +91,7 @@ func Plan(w io.Writer, cfg Config) error {
 		fmt.Fprintf(w, "%s runs on %d messages of its own (%d MB below %s, made on first use)\n", name, spec.Count(), spec.DiskBytes("maildir")>>20,
 			filepath.Join(r.cfg.CacheDir, "corpus"))
 	}
+	r.planWrites(w, planned)
 	fmt.Fprintln(w, "privileges: none; the rows mails=cold need root, with -drop-caches and with -loop-image")
 	return nil
 }
@@ -213,6 +220,9 @@ func (row Row) planReady() time.Duration {
 }
 
 func (row Row) planSample(n int) time.Duration {
+	if w := row.work(); w != nil {
+		return w.sample()
+	}
 	if row.Bench == "Fetch" {
 		return row.planFetch(n)
 	}

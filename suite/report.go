@@ -65,6 +65,18 @@ var units = []string{
 	"Unit hit-bound-pct better=higher",
 	"Unit p50-ns/fetch better=lower",
 	"Unit p99-ns/fetch better=lower",
+	"Unit p50-ns/append better=lower",
+	"Unit p99-ns/append better=lower",
+	"Unit max-ns/append better=lower",
+	"Unit p50-ns/command better=lower",
+	"Unit p99-ns/command better=lower",
+	"Unit max-ns/command better=lower",
+	"Unit stall-ns better=lower",
+	"Unit fsyncs/msg better=lower",
+	"Unit written-B/msg better=lower",
+	"Unit index-disk-B/msg better=lower",
+	"Unit commands/s better=higher",
+	"Unit late-pct better=lower",
 }
 
 // report prints the row: medians of its samples as the benchmark's own
@@ -76,15 +88,16 @@ func (r *Runner) report(b *testing.B, row Row, j *job, res *result) {
 	mid := median(walls)
 	lo, hi := slices.Min(walls), slices.Max(walls)
 	b.ReportAllocs()
-	b.ReportMetric(float64(mid.Nanoseconds()), "ns/op")
-	b.ReportMetric(float64(lo.Nanoseconds()), "min-ns/op")
-	b.ReportMetric(float64(hi.Nanoseconds()), "max-ns/op")
-	mids := func(value func(meter.Sample) int64) float64 { return float64(medianOf(res.samples, value)) }
+	ops := float64(max(j.ops, 1))
+	b.ReportMetric(float64(mid.Nanoseconds())/ops, "ns/op")
+	b.ReportMetric(float64(lo.Nanoseconds())/ops, "min-ns/op")
+	b.ReportMetric(float64(hi.Nanoseconds())/ops, "max-ns/op")
+	mids := func(value func(meter.Sample) int64) float64 { return float64(medianOf(res.samples, value)) / ops }
 	b.ReportMetric(mids(func(s meter.Sample) int64 { return int64(s.Allocs) }), "allocs/op")
 	b.ReportMetric(mids(heapBytes), "B/op")
 	work := cmp.Or(j.works, j.messages)
 	if work > 0 {
-		b.ReportMetric(mids(func(s meter.Sample) int64 { return int64(s.CPU()) })/float64(work), "cpu-ns/msg")
+		b.ReportMetric(mids(func(s meter.Sample) int64 { return int64(s.CPU()) })*ops/float64(work), "cpu-ns/msg")
 	}
 	if res.samples[0].IOKnown {
 		b.ReportMetric(mids(func(s meter.Sample) int64 { return s.Read }), "device-B/op")

@@ -54,7 +54,7 @@ func formatting() index.Span {
 // lookInside takes one more sample of a row, under watch, with -metrics all.
 // Its time counts for nothing.
 func (r *Runner) lookInside(j *job, res *result, rnd *rand.Rand) error {
-	if r.cfg.Metrics != "all" || j.design == "" {
+	if r.cfg.Metrics != "all" || j.design == "" || j.own {
 		return nil
 	}
 	if err := step(j.reset); err != nil {

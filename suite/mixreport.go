@@ -1,0 +1,115 @@
+package suite
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// mixSeconds bounds the lines of the series.
+const mixSeconds = 120
+
+// report tells of the last sample of a row what imaptest tells: how often each
+// command was done, second by second and in all; then how long each took, and
+// what the clients waited for.
+func (run *mixRun) report(name string, s mixSetting, cpu time.Duration, perSecond float64) []string {
+	var out []string
+	say := func(format string, args ...any) { out = append(out, "mix "+fmt.Sprintf(format, args...)) }
+	n := run.counts.total()
+	loop := "closed loop"
+	if perSecond > 0 {
+		loop = fmt.Sprintf("%.0f commands/s were to begin", perSecond)
+	}
+	say("%s: last sample, %s: %d commands in %.2fs, %.0f/s", name, loop, n, run.wall.Seconds(), float64(n)/run.wall.Seconds())
+	for i, line := range mixHead(s.logout) {
+		say("%6s%s", []string{"second", "", ""}[i], line)
+	}
+	for i, c := range run.seconds {
+		if i == mixSeconds {
+			say("%6s and %d seconds more", "", len(run.seconds)-i)
+			break
+		}
+		say("%6d%s", i+1, c.line())
+	}
+	say("%6s%s", "all", run.counts.line())
+	for _, p := range []struct {
+		name    string
+		percent float64
+	}{{"p50", 50}, {"p90", 90}, {"p99", 99}, {"max", 100}} {
+		var b strings.Builder
+		for i, l := range run.took {
+			if run.counts[i] == 0 {
+				b.WriteString("     -")
+				continue
+			}
+			fmt.Fprintf(&b, " %5s", millis(time.Duration(l.at(p.percent))))
+		}
+		say("%6s%s ms service", p.name, b.String())
+	}
+	kind := "service"
+	if perSecond > 0 {
+		kind = "response"
+	}
+	say("%s of all: p50 %s, p90 %s, p99 %s, p99.9 %s, max %s ms; longest stall %s ms", kind,
+		millis(time.Duration(run.all.at(50))), millis(time.Duration(run.all.at(90))), millis(time.Duration(run.all.at(99))),
+		millis(time.Duration(run.all.at(99.9))), millis(time.Duration(run.all.at(100))), millis(run.stall.longest))
+	say("bottleneck: %s", run.shares(s.clients, cpu))
+	return out
+}
+
+// millis is d in milliseconds, to what fits a column.
+func millis(d time.Duration) string {
+	ms := float64(d) / float64(time.Millisecond)
+	switch {
+	case ms < 0.995:
+		return fmt.Sprintf("%.2f", ms)
+	case ms < 99.5:
+		return fmt.Sprintf("%.1f", ms)
+	}
+	return fmt.Sprintf("%.0f", ms)
+}
+
+// shares are what was measured of the four things that clients can wait for,
+// each a share of what there was of it.
+type shares struct {
+	cpu    float64 // CPU time of this process, of all that the processors had
+	device float64 // time in which at least one call waited for the device, of the whole
+	lock   float64 // time that clients waited for locks, of all their time
+	client float64 // time that clients spent outside commands: idle, or checking answers
+}
+
+func (run *mixRun) shares(clients int, cpu time.Duration) shares {
+	wall := max(run.wall.Seconds(), 1e-9)
+	all := wall * float64(clients)
+	return shares{
+		cpu:    cpu.Seconds() / (wall * float64(runtime.GOMAXPROCS(0))),
+		device: run.device.Seconds() / wall,
+		lock:   min(run.locked.Seconds()/all, 1),
+		client: max(0, 1-run.inside.Seconds()/all),
+	}
+}
+
+// bottleneck names one: the clients, if they were outside commands for most of
+// the time; the processors or the device, whichever was busier, if it was busy
+// for most of it; else the locks, if they were waited for longer than either
+// was busy; else nothing is full, and the busiest is named with a doubt.
+func (s shares) bottleneck() string {
+	busier, share := "cpu", s.cpu
+	if s.device > s.cpu {
+		busier, share = "device", s.device
+	}
+	switch {
+	case s.client > 0.5:
+		return "client"
+	case share > 0.6:
+		return busier
+	case s.lock > share:
+		return "lock"
+	}
+	return busier + ", which was not full"
+}
+
+func (s shares) String() string {
+	return fmt.Sprintf("%s (cpu %.0f%%, device %.0f%%, lock %.0f%%, client %.0f%%)", s.bottleneck(), 100*s.cpu, 100*s.device, 100*s.lock, 100*s.client)
+}
