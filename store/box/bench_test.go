@@ -1,0 +1,94 @@
+package box
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"mailbench/index"
+	"mailbench/index/designs"
+	"mailbench/internal/fsys"
+	"mailbench/store"
+)
+
+// benchStore is mdbox where it is, else this test's own store.
+func benchStore() store.Format {
+	if f := format("mdbox"); f != nil {
+		return f
+	}
+	return &memory{spool: true}
+}
+
+// scratch is a directory where waiting for the disk costs something: the
+// temporary directory may be in memory.
+func scratch(b *testing.B) string {
+	b.Helper()
+	base, err := os.UserCacheDir()
+	if err != nil {
+		b.Skip("no user cache directory: ", err)
+	}
+	if err := os.MkdirAll(base, 0o700); err != nil {
+		b.Fatal(err)
+	}
+	dir, err := os.MkdirTemp(base, "mailbench-box-")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// benchLetter is a mail of 3 KB.
+func benchLetter(i int) []byte {
+	m := fmt.Appendf(nil, "Message-ID: <m%d@example.net>\nReferences: <m%d@example.net>\nSubject: Re: number %d\n"+
+		"Date: Thu, 2 Jan 2020 03:04:05 +0000\nFrom: Person %d <p%d@example.net>\nTo: list@example.net\n\n", i, i/2, i%100, i%10, i%10)
+	for len(m) < 3000 {
+		m = fmt.Appendf(m, "line %d of a body that means nothing at all\n", len(m))
+	}
+	return m
+}
+
+// BenchmarkAppend is clients that append without a pause. fsyncs and bytes are
+// those of the file layer.
+func BenchmarkAppend(b *testing.B) {
+	for _, clients := range []int{1, 30} {
+		for _, p := range policies {
+			for _, cache := range []bool{true, false} {
+				b.Run(fmt.Sprintf("clients=%d/fsync=%s/cache=%t", clients, p, cache), func(b *testing.B) {
+					fsy := fsys.Counting(fsys.OS)
+					dir := scratch(b)
+					x, err := Open(Config{Store: benchStore(), Design: designs.All[0], Dir: filepath.Join(dir, "mail"), IndexDir: filepath.Join(dir, "index"), FS: fsy, Fsync: p, Cache: cache,
+						Options: index.Options{Fields: "envelope"}})
+					if err != nil {
+						b.Fatal(err)
+					}
+					defer x.Close()
+					before := fsy.Counts()
+					var next atomic.Int64
+					var wg sync.WaitGroup
+					b.ResetTimer()
+					for range clients {
+						wg.Go(func() {
+							for i := next.Add(1); i <= int64(b.N); i = next.Add(1) {
+								if _, err := x.Append(store.Message{Body: benchLetter(int(i))}); err != nil {
+									b.Error(err)
+									return
+								}
+							}
+						})
+					}
+					wg.Wait()
+					b.StopTimer()
+					c := fsy.Counts().Sub(before)
+					n := float64(b.N)
+					b.ReportMetric(float64(c.Syncs+c.SyncDirs)/n, "fsyncs/msg")
+					b.ReportMetric(float64(c.BytesWritten)/n, "written-B/msg")
+					b.ReportMetric(n/b.Elapsed().Seconds(), "msg/s")
+				})
+			}
+		}
+	}
+}
