@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"math/bits"
+	"slices"
 	"unsafe"
 
 	"github.com/cespare/xxhash/v2"
@@ -33,6 +34,16 @@ func (c *Catalog) find(h uint64, key string) (at, slot int) {
 func (c *Catalog) grow(n int) {
 	if need := len(c.rows) + n; need > len(c.slots)/4*3 {
 		c.index(need)
+	}
+}
+
+// Reserve makes room for n messages in all, so that loading them moves none.
+func (c *Catalog) Reserve(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n > len(c.rows) {
+		c.rows = slices.Grow(c.rows, n-len(c.rows))
+		c.grow(n - len(c.rows))
 	}
 }
 

@@ -5,10 +5,11 @@ import (
 	"strings"
 
 	"mailbench/store"
+	"mailbench/store/cydir"
 )
 
 // all are the formats in the order in which tables show them.
-var all []store.Format
+var all = []store.Format{cydir.Format}
 
 // All returns every format in the order of the tables.
 func All() []store.Format { return append([]store.Format(nil), all...) }

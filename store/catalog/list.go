@@ -1,0 +1,463 @@
+package catalog
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"mailbench/index"
+	"mailbench/internal/fsys"
+)
+
+// A List is a catalog on disk: see listdoc.go. All changes of its Catalog go
+// through it. Its methods may be called from several goroutines, except that
+// Close must be the last.
+type List struct {
+	// BeforeAdd, if set, runs before the record of added messages is written,
+	// once for all that are written together: it makes their files' names last.
+	BeforeAdd func() error
+
+	fs   index.FS
+	name string
+	cat  *Catalog
+	next atomic.Uint64
+
+	queueMu sync.Mutex
+	queue   []*change1
+
+	mu      sync.Mutex // all below, and every change of cat
+	f       index.File
+	h       header
+	seq     uint64
+	size    int64 // of the file, whole records
+	synced  int64 // what of it is known to last
+	broken  bool  // the file may hold what was not acknowledged: it is written anew first
+	unnamed bool  // the file's name may not last yet
+	clean   bool  // it was closed in order and nothing has been written since
+	litter  bool  // files are left over: Close must not say that all is in order
+	retry   int64 // size at which a compaction that failed is tried again
+	buf     []byte
+}
+
+// change1 is what one caller wants changed.
+type change1 struct {
+	add, set, move []Row
+	remove         []string
+	sync           bool
+
+	removed []Row
+	done    bool
+	err     error
+}
+
+// CreateList puts the rows of a catalog into a new list, in the place of one
+// that may be there, and makes it last. next is the lowest id to be handed out,
+// if no row has a higher one.
+func CreateList(fsy index.FS, name string, cat *Catalog, next uint64) (*List, error) {
+	l := &List{fs: fsy, name: name, cat: cat}
+	copy(l.h.name[:], cat.kind)
+	cat.Each(func(r Row) bool {
+		next = max(next, KeyID(r.Key)+1)
+		return true
+	})
+	l.next.Store(max(next, 1))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err := l.rewrite()
+	if err == nil {
+		err = l.named()
+	}
+	if err != nil {
+		if l.f != nil {
+			l.f.Close()
+		}
+		return nil, err
+	}
+	return l, nil
+}
+
+// Clean reports whether the list was closed in order, so that nothing is half
+// done. It is no longer after the first change.
+func (l *List) Clean() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.clean
+}
+
+// Begin makes it last that something is under way, before files are made that the
+// list does not know: one sync after an opening that found all in order, else
+// nothing.
+func (l *List) Begin() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.clean {
+		return nil
+	}
+	if err := l.ready(); err != nil {
+		return err
+	}
+	return l.mark('D')
+}
+
+// Litter makes the next opening find that not all is in order: files that are
+// left over could not be removed.
+func (l *List) Litter() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.litter = true
+}
+
+// Reserve hands out n ids and returns the first.
+func (l *List) Reserve(n int) uint64 { return l.next.Add(uint64(n)) - uint64(n) }
+
+// Next is the id that Reserve would hand out.
+func (l *List) Next() uint64 { return l.next.Load() }
+
+// Raise makes Reserve hand out no id below next.
+func (l *List) Raise(next uint64) {
+	for {
+		n := l.next.Load()
+		if n >= next || l.next.CompareAndSwap(n, next) {
+			return
+		}
+	}
+}
+
+// Add adds messages, whose keys are reserved ids. sync false: they need not
+// last when it returns, because the format finds them again by itself.
+func (l *List) Add(rows []Row, sync bool) error {
+	return l.do(&change1{add: rows, sync: sync})
+}
+
+// SetFlags gives messages other flags, keywords and dir; the rest of the rows
+// is not looked at. Lasts.
+func (l *List) SetFlags(rows []Row) error { return l.do(&change1{set: rows, sync: true}) }
+
+// Move gives messages another place. Lasts.
+func (l *List) Move(rows []Row) error { return l.do(&change1{move: rows, sync: true}) }
+
+// Remove removes messages and returns the rows of those that were there. Lasts.
+func (l *List) Remove(keys []string) ([]Row, error) {
+	c := &change1{remove: keys, sync: true}
+	err := l.do(c)
+	return c.removed, err
+}
+
+// do queues a change. Who gets the lock first makes those of all who wait.
+func (l *List) do(c *change1) error {
+	l.queueMu.Lock()
+	l.queue = append(l.queue, c)
+	l.queueMu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c.done {
+		return c.err
+	}
+	l.queueMu.Lock()
+	all := l.queue
+	l.queue = nil
+	l.queueMu.Unlock()
+	err := l.commit(all)
+	for _, c := range all {
+		c.done, c.err = true, err
+	}
+	if err == nil {
+		l.compactIfLong()
+	}
+	return err
+}
+
+func (l *List) commit(all []*change1) error {
+	if err := l.ready(); err != nil {
+		return err
+	}
+	b, seq := l.buf[:0], l.seq
+	adds, last := false, false
+	for _, c := range all {
+		n := len(b)
+		if b = l.encode(b, c, &seq); len(b) > n {
+			adds = adds || len(c.add) > 0
+			last = last || c.sync
+		}
+	}
+	l.buf = b
+	if cap(l.buf) > maxPayload {
+		l.buf = nil
+	}
+	if len(b) > 0 {
+		if err := l.write(b, adds, last); err != nil {
+			return err
+		}
+		l.seq = seq
+	}
+	for _, c := range all {
+		l.show(c)
+	}
+	return nil
+}
+
+// ready repairs what a failed change has left.
+func (l *List) ready() error {
+	if l.f == nil {
+		return fmt.Errorf("catalog: %s: %w", l.name, os.ErrClosed)
+	}
+	if l.broken {
+		if err := l.rewrite(); err != nil {
+			return err
+		}
+	}
+	return l.named()
+}
+
+// named makes the file's name last.
+func (l *List) named() error {
+	if !l.unnamed {
+		return nil
+	}
+	if err := l.fs.SyncDir(filepath.Dir(l.name)); err != nil {
+		return err
+	}
+	l.unnamed = false
+	return nil
+}
+
+// encode appends the records of a change: none if nothing of it is to be done.
+func (l *List) encode(b []byte, c *change1, seq *uint64) []byte {
+	e := recordWriter{b: b, seq: seq, synced: uint64(l.synced)}
+	for i := range c.add {
+		e.begin()
+		e.b = e.d.appendAdd(e.b, KeyID(c.add[i].Key), &c.add[i])
+	}
+	for i := range c.set {
+		if _, ok := l.cat.Get(c.set[i].Key); ok {
+			e.begin()
+			e.b = appendMarks(e.d.appendID(e.b, 'S', KeyID(c.set[i].Key)), &c.set[i])
+		}
+	}
+	for i := range c.move {
+		if _, ok := l.cat.Get(c.move[i].Key); ok {
+			e.begin()
+			e.b = appendPlace(e.d.appendID(e.b, 'P', KeyID(c.move[i].Key)), &c.move[i])
+		}
+	}
+	for _, key := range c.remove {
+		if _, ok := l.cat.Get(key); ok {
+			e.begin()
+			e.b = e.d.appendID(e.b, 'R', KeyID(key))
+		}
+	}
+	e.end()
+	return e.b
+}
+
+// A recordWriter cuts operations into records.
+type recordWriter struct {
+	b      []byte
+	seq    *uint64
+	synced uint64
+	start  int
+	open   bool
+	d      delta
+}
+
+func (e *recordWriter) begin() {
+	if e.open && len(e.b)-e.start > chunk {
+		e.end()
+	}
+	if !e.open {
+		e.b, e.start = beginRecord(e.b)
+		e.d, e.open = delta{}, true
+	}
+}
+
+func (e *recordWriter) end() {
+	if e.open {
+		*e.seq++
+		e.b = endRecord(e.b, e.start, *e.seq, e.synced)
+		e.open = false
+	}
+}
+
+// write appends records to the file; after an error they are not there (L4).
+func (l *List) write(b []byte, adds, last bool) error {
+	if adds && l.BeforeAdd != nil {
+		if err := l.BeforeAdd(); err != nil {
+			return err
+		}
+	}
+	_, err := l.f.WriteAt(b, l.size)
+	if err == nil && last {
+		err = l.f.Datasync()
+	}
+	if err != nil {
+		if l.f.Truncate(l.size) != nil || l.f.Datasync() != nil {
+			l.broken = true
+		}
+		return err
+	}
+	l.clean = false
+	l.size += int64(len(b))
+	if last {
+		l.synced = l.size
+	}
+	return nil
+}
+
+// show makes a change that is on disk in the catalog.
+func (l *List) show(c *change1) {
+	if len(c.add) > 0 {
+		l.cat.Add(c.add...)
+	}
+	for op, rows := range map[byte][]Row{'S': c.set, 'P': c.move} {
+		for i := range rows {
+			if was, ok := l.cat.Get(rows[i].Key); ok {
+				apply(op, &was, &rows[i])
+				l.cat.Set(was)
+			}
+		}
+	}
+	if len(c.remove) > 0 {
+		c.removed = l.cat.Remove(c.remove...)
+	}
+}
+
+// compactIfLong compacts when the log is longer than the snapshot, so that a
+// byte is written about twice. Should it fail, the log goes on.
+func (l *List) compactIfLong() {
+	if log := l.size - int64(l.h.snapshot); log > max(256<<10, int64(l.h.snapshot)) && l.size >= l.retry {
+		if l.rewrite() != nil {
+			l.retry = l.size + 256<<10
+		}
+	}
+}
+
+// Compact writes the list anew, without what has been.
+func (l *List) Compact() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.f == nil {
+		return fmt.Errorf("catalog: %s: %w", l.name, os.ErrClosed)
+	}
+	if err := l.rewrite(); err != nil {
+		return err
+	}
+	return l.named()
+}
+
+// rewrite puts the rows of the catalog into a new file. After an error the old
+// one counts. Its name is to be made last before anything else is told to (named).
+func (l *List) rewrite() (err error) {
+	temp := fsys.TempName(l.name)
+	f, err := l.fs.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			l.fs.Remove(temp)
+		}
+	}()
+	h, seq, err := l.snapshot(f)
+	if err != nil {
+		return err
+	}
+	if err = f.Sync(); err != nil {
+		return err
+	}
+	if err = l.fs.Rename(temp, l.name); err != nil {
+		return err
+	}
+	if l.f != nil {
+		l.f.Close()
+	}
+	l.f, l.h, l.seq, l.size, l.synced = f, h, seq, int64(h.snapshot), int64(h.snapshot)
+	l.broken, l.unnamed, l.clean = false, true, false
+	return nil
+}
+
+// snapshot writes header and rows. The header, which tells the length of the
+// rest, is written last.
+func (l *List) snapshot(f index.File) (h header, seq uint64, err error) {
+	h = l.h
+	h.generation++
+	h.next, h.rows = l.next.Load(), 0
+	e := recordWriter{seq: &seq, synced: listHead}
+	off := int64(listHead)
+	put := func() {
+		if _, err = f.WriteAt(e.b, off); err == nil {
+			off += int64(len(e.b))
+			e.b = e.b[:0]
+		}
+	}
+	l.cat.Each(func(r Row) bool {
+		if e.begin(); e.start > 4*chunk { // whole records lie before
+			e.end()
+			if put(); err != nil {
+				return false
+			}
+			e.begin()
+		}
+		e.b = e.d.appendAdd(e.b, KeyID(r.Key), &r)
+		h.rows++
+		return true
+	})
+	e.end()
+	if err == nil && len(e.b) > 0 {
+		put()
+	}
+	if err != nil {
+		return h, seq, err
+	}
+	h.snapshot = uint64(off)
+	_, err = f.WriteAt(h.append(nil), 0)
+	return h, seq, err
+}
+
+// Close notes that all was in order and closes the file.
+func (l *List) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.f == nil {
+		return nil
+	}
+	var err error
+	switch {
+	case l.clean && l.litter:
+		if err = l.ready(); err == nil {
+			err = l.mark('D')
+		}
+	case !l.clean && !l.litter:
+		if err = l.ready(); err == nil {
+			// Everything that is in the list lasts after a Close. Without the note
+			// the next opening looks at more: an error is told, but harmless.
+			err = l.mark('C')
+		}
+	case l.synced < l.size:
+		err = l.f.Datasync()
+	}
+	if e := l.f.Close(); err == nil {
+		err = e
+	}
+	l.f = nil
+	return err
+}
+
+// mark writes that all is in order (C), or that it no longer is (D).
+func (l *List) mark(op byte) error {
+	seq := l.seq
+	e := recordWriter{seq: &seq, synced: uint64(l.synced)}
+	e.begin()
+	e.b = append(e.b, op)
+	e.end()
+	if err := l.write(e.b, false, true); err != nil {
+		return err
+	}
+	l.seq, l.clean = seq, op == 'C'
+	return nil
+}
+
+func appendID(b []byte, id uint64) []byte { return strconv.AppendUint(b, id, 10) }

@@ -1,0 +1,47 @@
+package catalog
+
+// # The list file
+//
+// A List keeps on disk what a format cannot tell from its mail files: which
+// messages there are, in which order, their flags, dates, sizes and places. It
+// is a header, a snapshot and a log of changes, all in one file:
+//
+//	+--------+ +--------+--------+ +--------+--------+--------+
+//	| header | | record | record | | record | record | record | ...
+//	+--------+ +--------+--------+ +--------+--------+--------+
+//	 64 bytes   snapshot            log
+//
+//	header: magic "mblist\0\2", generation u64, end of the snapshot u64, messages
+//	in it u64, next id u64, name 16 bytes, xxhash64 of all that
+//	record: magic u32, length of the payload u32, sequence number u64, synced
+//	u64, xxhash64 of these 24 bytes, payload, xxhash64 of all of the record
+//
+// Numbers are little-endian, in payloads they are varints. A payload is
+// operations: A adds a message, S sets flags, P a place, R removes, C says that
+// the store was closed in order, D that it is in use again.
+//
+// # Invariants
+//
+// L1. A message's key is its id in decimal. Ids ascend in the order in which
+// they were handed out and are never handed out again, once they are in the list.
+//
+// L2. synced is the offset up to which the file was known to last when the record
+// was written. So a record that cannot be read is torn, and dropped with all
+// behind it, only if no whole record behind it was written after it lasted, and if
+// the bytes look as a crash leaves them: cut short, or with sectors that are
+// zero. Everything else is damage: an error with file and offset.
+//
+// L3. The log is compacted into a new file of a higher generation: written,
+// fsynced, renamed, the directory synced. Until then the old one counts.
+//
+// L4. What the catalog shows is in the list, and lasts if it was asked to: the
+// catalog changes after the write (and the sync) has succeeded. After one that
+// failed the file is cut back, or, if that fails too, written anew before
+// anything else.
+//
+// L5. Changes of several goroutines that wait at the same time are one write and
+// one sync.
+//
+// Cost: a change is one write, and one fdatasync if it has to last. Opening
+// reads the whole file; 20 to 30 bytes a message in the snapshot, about 65 for a
+// message appended alone.

@@ -1,0 +1,415 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"mailbench/index"
+	"mailbench/internal/fsys"
+	"mailbench/maildir"
+	"mailbench/store"
+)
+
+// A Layout is how a format with one file for each message writes it.
+type Layout interface {
+	Kind() string
+	File(id uint64) string // name of the file of a message
+	ID(name string) uint64 // the inverse, 0: no such name
+	// Encode appends the file of a message and sets r.Off to where the mail
+	// begins in it.
+	Encode(dst []byte, id uint64, m *store.Message, r *Row) ([]byte, error)
+	// Decode finds the row of a message in its file. An error that wraps
+	// errors.ErrUnsupported: the format cannot.
+	Decode(file []byte) (Row, error)
+	// Finds reports whether Decode can, so that a lost list can be made again.
+	Finds() bool
+}
+
+// A PerFile is a store.Store of a Layout and a List.
+type PerFile struct {
+	layout Layout
+	fs     index.FS
+	dir    string
+	list   *List
+	cat    *Catalog
+	now    func() int64
+
+	// appends hold it for reading from the first file to the row in the list,
+	// so that a sweep does not take their files for left over.
+	busy sync.RWMutex
+
+	removed atomic.Bool // files, and their names may come back
+}
+
+// listFile is the list's name in the directory of a mailbox of that kind.
+func listFile(kind string) string { return kind + ".list" }
+
+// openFiles bounds how many files of one group are open, and syncing, at once.
+const openFiles = 64
+
+// OpenPerFile opens the mailbox in cfg.Dir or makes it. After a crash it looks
+// through the directory; else it costs what the list costs.
+func OpenPerFile(cfg store.Config, layout Layout) (*PerFile, error) {
+	p := &PerFile{layout: layout, fs: cfg.FS, dir: cfg.Dir, now: func() int64 { return cfg.Now().Unix() }}
+	p.cat = New(layout.Kind(), cfg.Dir, p)
+	name := filepath.Join(cfg.Dir, listFile(layout.Kind()))
+	if err := MakeDir(cfg.FS, cfg.Dir); err != nil {
+		return nil, err
+	}
+	list, err := OpenList(cfg.FS, name, p.cat)
+	missing := errors.Is(err, fs.ErrNotExist)
+	if missing || errors.Is(err, index.ErrCorrupt) {
+		list, err = p.remake(name, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.list = list
+	list.BeforeAdd = func() error { return p.fs.SyncDir(p.dir) }
+	if !list.Clean() && !missing {
+		if err := p.sweep(true); err != nil {
+			list.Close()
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// MakeDir makes the directory of a mailbox, and its name last.
+func MakeDir(fsy index.FS, dir string) error {
+	if _, err := fsy.Stat(dir); err == nil {
+		return nil
+	}
+	if err := fsy.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return fsy.SyncDir(filepath.Dir(dir))
+}
+
+// remake makes a list where there is none, or a damaged one: why. From the
+// files, if the format can; flags are then those of the append.
+func (p *PerFile) remake(name string, why error) (*List, error) {
+	names, err := p.fs.ReadDir(p.dir)
+	if err != nil {
+		return nil, err
+	}
+	p.cat = New(p.layout.Kind(), p.dir, p)
+	var ids []uint64
+	for _, n := range names {
+		if id := p.layout.ID(n); id > 0 {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) > 0 && !p.layout.Finds() {
+		return nil, fmt.Errorf("%s: %d mail files, but the list of them cannot be read: %w", p.dir, len(ids), why)
+	}
+	if len(ids) == 0 && !errors.Is(why, fs.ErrNotExist) && !p.layout.Finds() {
+		return nil, why
+	}
+	next := uint64(1)
+	for _, id := range ids {
+		next = max(next, id+1)
+	}
+	rows, bad, err := p.found(ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range bad { // out of a sweep's way: a person may want it
+		if err := p.fs.Rename(p.path(id), p.path(id)+".damaged"); err != nil {
+			return nil, err
+		}
+	}
+	p.cat.Load(rows...)
+	return CreateList(p.fs, name, p.cat, next)
+}
+
+// found reads files that no list has, in the order of their ids. bad are those
+// that are not whole: never acknowledged, or damaged.
+func (p *PerFile) found(ids []uint64) (rows []Row, bad []uint64, err error) {
+	slices.Sort(ids)
+	var buf []byte
+	for _, id := range ids {
+		if buf, err = readFile(p.fs, p.path(id), buf); err != nil {
+			return nil, nil, err
+		}
+		if r, err := p.layout.Decode(buf); err == nil && r.Key == IDKey(id) {
+			rows = append(rows, r)
+		} else {
+			bad = append(bad, id)
+		}
+	}
+	return rows, bad, nil
+}
+
+// sweep removes files that are not of the mailbox: left over from an append
+// that did not come to its end, or from a removal that did. With adopt, whole
+// ones that the list cannot know yet are taken in. Nothing else may go on.
+func (p *PerFile) sweep(adopt bool) error {
+	names, err := p.fs.ReadDir(p.dir)
+	if err != nil {
+		return err
+	}
+	next := p.list.Next()
+	var fresh, left []uint64
+	for _, n := range names {
+		id := p.layout.ID(n)
+		if id == 0 {
+			if fsys.IsTemp(n) && strings.HasPrefix(n, listFile(p.layout.Kind())) {
+				if err := p.fs.Remove(filepath.Join(p.dir, n)); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		switch _, listed := p.cat.Get(IDKey(id)); {
+		case listed:
+		case adopt && id >= next && p.layout.Finds():
+			fresh = append(fresh, id)
+		default:
+			left = append(left, id)
+		}
+	}
+	if len(fresh) > 0 {
+		rows, bad, err := p.found(fresh)
+		if err != nil {
+			return err
+		}
+		left = append(left, bad...)
+		p.list.Raise(fresh[len(fresh)-1] + 1)
+		if err := p.list.Add(rows, true); err != nil {
+			return err
+		}
+	}
+	p.removed.Store(len(left) > 0 || p.removed.Load())
+	for _, id := range left {
+		if err := p.fs.Remove(p.path(id)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *PerFile) path(id uint64) string { return filepath.Join(p.dir, p.layout.File(id)) }
+
+// Append writes a file for each message, makes all of them last, then their
+// names, then their rows: n+2 syncs for n messages, and n+1 if the format finds
+// them again without the list. The files of a group are synced at the same time,
+// which a file system's journal rewards; those of several callers, too.
+func (p *PerFile) Append(msgs []store.Message) ([]string, error) {
+	if len(msgs) == 0 {
+		return nil, nil
+	}
+	p.busy.RLock()
+	defer p.busy.RUnlock()
+	if err := p.list.Begin(); err != nil {
+		return nil, err
+	}
+	first := p.list.Reserve(len(msgs))
+	rows, keys := make([]Row, len(msgs)), make([]string, len(msgs))
+	for i := range msgs {
+		rows[i] = rowOf(first+uint64(i), &msgs[i], p.now)
+		keys[i] = rows[i].Key
+	}
+	made, err := p.write(first, msgs, rows)
+	if err == nil {
+		if err = p.list.Add(rows, !p.layout.Finds()); err == nil {
+			return keys, nil
+		}
+	}
+	// The list may have come to the disk with them: then they stay, to be swept
+	// away after the list is right.
+	if p.list.Broken() {
+		p.list.Litter()
+		return nil, err
+	}
+	for i := range made {
+		p.remove(first + uint64(i))
+	}
+	return nil, err
+}
+
+// rowOf is the row of a message to be appended.
+func rowOf(id uint64, m *store.Message, now func() int64) Row {
+	r := Row{Key: IDKey(id), Flags: m.Flags, Keywords: m.Keywords, Dir: index.DirNone,
+		Size: int64(len(m.Body)), VSize: maildir.CRLFSize(m.Body), Date: m.Date}
+	if r.Date == 0 {
+		r.Date = now()
+	}
+	return r
+}
+
+// write makes the files last, but not their names. made is how many there may be.
+func (p *PerFile) write(first uint64, msgs []store.Message, rows []Row) (made int, err error) {
+	var buf []byte
+	for made < len(msgs) {
+		n := min(openFiles, len(msgs)-made)
+		files := make([]fsys.File, 0, n)
+		for i := made; i < made+n && err == nil; i++ {
+			if buf, err = p.layout.Encode(buf[:0], first+uint64(i), &msgs[i], &rows[i]); err != nil {
+				break
+			}
+			var f fsys.File
+			if f, err = p.fs.OpenFile(p.path(first+uint64(i)), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600); err != nil {
+				break
+			}
+			files = append(files, f)
+			_, err = f.WriteAt(buf, 0)
+		}
+		made += len(files)
+		if err == nil {
+			err = syncAll(files)
+		}
+		for _, f := range files {
+			if e := f.Close(); err == nil {
+				err = e
+			}
+		}
+		if err != nil {
+			return made, err
+		}
+	}
+	return made, nil
+}
+
+// syncAll syncs files at the same time.
+func syncAll(files []fsys.File) error {
+	if len(files) == 1 {
+		return files[0].Datasync()
+	}
+	errs := make([]error, len(files))
+	var wg sync.WaitGroup
+	for i, f := range files {
+		wg.Go(func() { errs[i] = f.Datasync() })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// SetFlags is one record of the list and one sync.
+func (p *PerFile) SetFlags(changes []store.Change) error {
+	return p.list.SetFlags(rowsOf(changes))
+}
+
+// rowsOf are changes as a List takes them.
+func rowsOf(changes []store.Change) []Row {
+	rows := make([]Row, len(changes))
+	for i, c := range changes {
+		rows[i] = Row{Key: c.Key, Flags: c.Flags, Keywords: c.Keywords, Dir: index.DirNone}
+	}
+	return rows
+}
+
+// Expunge is one record of the list and one sync; then the files are removed.
+// One that a crash brings back is swept away by the next opening, or by Purge.
+func (p *PerFile) Expunge(keys []string) error {
+	removed, err := p.list.Remove(keys)
+	for _, r := range removed {
+		p.remove(KeyID(r.Key))
+	}
+	return err
+}
+
+// remove removes a file that is not listed. One that stays is swept away some time.
+func (p *PerFile) remove(id uint64) {
+	p.removed.Store(true)
+	if err := p.fs.Remove(p.path(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		p.list.Litter()
+	}
+}
+
+// Purge sweeps away what crashes have left. O(directory).
+func (p *PerFile) Purge() error {
+	p.busy.Lock()
+	defer p.busy.Unlock()
+	if err := p.sweep(false); err != nil {
+		return err
+	}
+	return p.list.Compact()
+}
+
+// Source is the catalog's.
+func (p *PerFile) Source() index.Source { return p.cat.Source() }
+
+// Close makes everything last and closes the list.
+func (p *PerFile) Close() error {
+	p.busy.Lock()
+	defer p.busy.Unlock()
+	var err error
+	if p.removed.Load() {
+		if err = p.fs.SyncDir(p.dir); err != nil {
+			p.list.Litter()
+		}
+	}
+	return errors.Join(err, p.list.Close())
+}
+
+// ReadHead reads the beginning of a message's file.
+func (p *PerFile) ReadHead(r Row, buf []byte) ([]byte, error) {
+	f, err := p.fs.Open(p.path(KeyID(r.Key)))
+	if err != nil {
+		return buf[:0], err
+	}
+	defer f.Close()
+	b, err := ReadHeadAt(f, r.Off, r.Size, buf)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	return b, err
+}
+
+// ReadMessage reads a message's file; a format that can tell checks it.
+func (p *PerFile) ReadMessage(r Row, buf []byte) ([]byte, error) {
+	name := p.path(KeyID(r.Key))
+	b, err := readFile(p.fs, name, buf)
+	if err != nil {
+		return buf[:0], err
+	}
+	return p.mail(name, &r, b)
+}
+
+// mail is the message in its file, moved to the beginning of file.
+func (p *PerFile) mail(name string, r *Row, file []byte) ([]byte, error) {
+	if p.layout.Finds() {
+		got, err := p.layout.Decode(file)
+		if err == nil && (got.Key != r.Key || got.Off != r.Off || got.Size != r.Size) {
+			err = fmt.Errorf("message %s of %d bytes at %d, want %s of %d at %d", got.Key, got.Size, got.Off, r.Key, r.Size, r.Off)
+		}
+		if err != nil {
+			return file[:0], &index.CorruptError{File: name, What: err.Error()}
+		}
+	} else if int64(len(file)) != r.Off+r.Size {
+		return file[:0], &index.CorruptError{File: name, Off: int64(len(file)), What: fmt.Sprintf("file has %d bytes, the list says %d", len(file), r.Off+r.Size)}
+	}
+	if r.Off == 0 {
+		return file, nil
+	}
+	return file[:copy(file, file[r.Off:r.Off+r.Size])], nil
+}
+
+// readFile reads a file into buf[:0].
+func readFile(fsy index.FS, name string, buf []byte) ([]byte, error) {
+	f, err := fsy.Open(name)
+	if err != nil {
+		return buf[:0], err
+	}
+	defer f.Close()
+	size, err := f.Size()
+	if err != nil {
+		return buf[:0], err
+	}
+	if int64(cap(buf)) < size {
+		buf = make([]byte, size)
+	}
+	buf = buf[:size]
+	if err := ReadFullAt(f, buf, 0); err != nil {
+		return buf[:0], fmt.Errorf("%s: %w", name, err)
+	}
+	return buf, nil
+}

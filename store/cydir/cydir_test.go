@@ -1,0 +1,14 @@
+package cydir
+
+import (
+	"testing"
+
+	"mailbench/store/storetest"
+)
+
+func TestStore(t *testing.T) { storetest.RunWith(t, Format, options) }
+
+// A changed byte of mail is not noticed (Y3).
+var options = storetest.Options{TrustsDisk: true}
+
+func BenchmarkStore(b *testing.B) { storetest.Bench(b, Format, options, 100_000) }
