@@ -168,7 +168,11 @@ func (k *kit) flips(t T, strict bool) Damage {
 	good := readDir(t, dir)
 	w := k.wounds(t, "flip", m, root, good, k.promises(t, m, dir))
 	w.strict = strict
-	step := max(1, w.Bytes/1000)
+	sample := 1000
+	if strict {
+		sample = k.o.sample(sample)
+	}
+	step := max(1, w.Bytes/sample)
 	if k.o.Exhaustive {
 		step = 1
 	}
@@ -194,9 +198,13 @@ func (k *kit) cuts(t T, strict bool) Damage {
 	// again, which no checksum can tell. Answers must be right.
 	w := k.wounds(t, "cut", m, root, good, nil)
 	w.strict = strict
+	sample := 100
+	if strict {
+		sample = k.o.sample(sample)
+	}
 	for _, name := range slices.Sorted(maps.Keys(good)) {
 		b := good[name]
-		step := max(1, len(b)/100)
+		step := max(1, len(b)/sample)
 		if k.o.Exhaustive {
 			step = 1
 		}

@@ -55,6 +55,17 @@ type Options struct {
 	Seed       uint64        // 0: a fresh one
 	Exhaustive bool          // flip every byte, crash at every call (also by MAILBENCH_EXHAUSTIVE=1); else a sample
 	Parts      []string      // names of the parts to run; nil: all
+
+	long bool // MAILBENCH_LONG: the sample is as large as that of Flips and Cuts
+}
+
+// sample is the number of places of n that a test tries: another seed tries
+// others next time.
+func (o *Options) sample(n int) int {
+	if o.long {
+		return n
+	}
+	return n / 4
 }
 
 func (o *Options) fill() {
@@ -67,6 +78,7 @@ func (o *Options) fill() {
 	if os.Getenv("MAILBENCH_EXHAUSTIVE") != "" {
 		o.Exhaustive = true
 	}
+	o.long = os.Getenv("MAILBENCH_LONG") != ""
 }
 
 // A part is one of the promises.

@@ -58,7 +58,7 @@ func tail(t T, k *kit) {
 		w.good = readDir(t, x)
 		os.RemoveAll(x)
 		old := w.good[name]
-		for _, n := range k.places(len(e.Data), 500) {
+		for _, n := range k.places(len(e.Data), k.o.sample(240)) {
 			b := []byte(old)
 			if missing := int(e.Off) + n - len(b); missing > 0 {
 				b = append(b, make([]byte, missing)...)
@@ -85,7 +85,7 @@ func (k *kit) tailOfFiles(t T, m *mailbox, root, dir string, before files, promi
 		w.good = after
 		for _, name := range slices.Sorted(maps.Keys(after)) {
 			b, from := after[name], len(before[name])
-			for _, n := range k.places(len(b)-from, 150) {
+			for _, n := range k.places(len(b)-from, k.o.sample(150)) {
 				w.cut(t, name, b[:from+n], fmt.Sprintf("%s, grown from %d to %d bytes, cut at %d", name, from, len(b), from+n))
 			}
 		}
@@ -104,14 +104,14 @@ func (w *wounds) cut(t T, name, with, when string) {
 }
 
 // places are the numbers below n, or most of them evenly spread and all of the
-// last 64; Exhaustive has all.
+// last 32; Exhaustive has all.
 func (k *kit) places(n, most int) (out []int) {
 	step := max(1, n/most)
 	if k.o.Exhaustive {
 		step = 1
 	}
 	for i := 0; i < n; i++ {
-		if i%step == 0 || n-i <= 64 {
+		if i%step == 0 || n-i <= 32 {
 			out = append(out, i)
 		}
 	}
