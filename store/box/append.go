@@ -4,17 +4,20 @@ import (
 	"fmt"
 	"time"
 
+	"mailbench/index"
 	"mailbench/internal/rfc5322"
 	"mailbench/store"
 )
 
 // An incoming message is one that is being appended.
 type incoming struct {
-	msg  store.Message
-	key  string // of the store, "" while it has none
-	uid  uint32
-	err  error
-	turn chan bool // of a group: true = lead, false = done
+	msg store.Message
+	key string // of the store, "" while it has none
+	uid uint32
+	err error
+
+	known index.Cached // with Config.Cache; UID comes later
+	turn  chan bool    // of a group: true = lead, false = done
 }
 
 // Append adds a message and returns its UID when it lasts as Fsync says, in the
@@ -29,6 +32,9 @@ func (b *Box) Append(m store.Message) (uint32, error) {
 		m.Date = b.now()
 	}
 	in := &incoming{msg: m}
+	if b.cfg.Cache {
+		in.known = known(&m) // here, where clients do it side by side
+	}
 	if b.cfg.Fsync == Always {
 		b.carry([]*incoming{in})
 	} else {
@@ -80,20 +86,30 @@ func (b *Box) keep(ins []*incoming) (stored []*incoming) {
 	return stored
 }
 
-// enlist gives stored messages their UIDs.
+// enlist gives stored messages their UIDs and tells the cache of them.
 func (b *Box) enlist(ins []*incoming) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	err := b.sync()
+	listed := false
+	err := b.again(func() error {
+		listed = false
+		if err := b.sync(); err != nil {
+			return err
+		}
+		for _, in := range ins {
+			in.uid, _ = b.arrival.claim(in.key)
+		}
+		listed = true
+		return b.tell(ins)
+	})
 	for _, in := range ins {
-		uid, ok := b.arrival.claim(in.key)
 		switch {
-		case err != nil:
+		case err != nil && !listed:
 			in.err = fmt.Errorf("box: message %s is in the store, but not in the index: %w", in.key, err)
-		case !ok:
+		case in.uid == 0:
 			in.err = fmt.Errorf("box: message %s is in the store, but the index does not see it", in.key)
-		default:
-			in.uid = uid
+		case err != nil:
+			in.err = fmt.Errorf("box: message %s, uid %d, is in the store and the index, but not in the cache: %w", in.key, in.uid, err)
 		}
 	}
 }
