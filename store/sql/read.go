@@ -17,9 +17,9 @@ type reader struct{ s *Store }
 var _ catalog.Reader = reader{}
 
 const (
-	selectParts = `SELECT p.hash, p.data FROM mailbench_partlists l JOIN mailbench_mimeparts p ON p.id = l.part_id
+	selectParts = `SELECT l.part_order, p.hash, p.data FROM mailbench_partlists l JOIN mailbench_mimeparts p ON p.id = l.part_id
 		WHERE l.physmessage_id = ? ORDER BY l.part_order`
-	selectHead = `SELECT p.hash, p.data FROM mailbench_partlists l JOIN mailbench_mimeparts p ON p.id = l.part_id
+	selectHead = `SELECT l.part_order, p.hash, p.data FROM mailbench_partlists l JOIN mailbench_mimeparts p ON p.id = l.part_id
 		WHERE l.physmessage_id = ? AND l.part_order = 0`
 )
 
@@ -48,11 +48,18 @@ func (r reader) read(q string, row catalog.Row, buf []byte) ([]byte, error) {
 	err := r.s.db.read(func(c *session) error {
 		buf, parts = buf[:0], 0
 		return c.query(q, func(v []driver.Value) error {
-			hash, err := asBytes(v[0])
+			order, err := asInt(v[0])
 			if err != nil {
 				return err
 			}
-			data, err := asBytes(v[1])
+			if order != int64(parts) {
+				return fmt.Errorf("%w: part %d of message %s comes after %d parts", errDamaged, order, row.Key, parts)
+			}
+			hash, err := asBytes(v[1])
+			if err != nil {
+				return err
+			}
+			data, err := asBytes(v[2])
 			if err != nil {
 				return err
 			}

@@ -83,6 +83,7 @@ func (s *splitter) partHeader(from int) int {
 		end := lineEnd(s.msg, at)
 		line := s.msg[at:end]
 		if level, _ := s.match(line); level >= 0 {
+			s.cut(beforeLineEnd(s.msg, at), len(s.open), true)
 			return at
 		}
 		at = end
