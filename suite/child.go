@@ -21,7 +21,7 @@ const childEnv = "MAILBENCH_CHILD"
 
 // An order is what such a process has to know. It finds the index files made.
 type order struct {
-	Config  Config // without designs, which are code
+	Config  Config // without designs and formats, which are code
 	Row     string
 	Stage   string
 	Fixture childFixture
@@ -84,7 +84,7 @@ func (r *Runner) repeat(row Row, j *job, res *result) error {
 func (r *Runner) elsewhere(row Row, j *job) (*outcome, error) {
 	f := r.opened
 	o := order{Config: r.cfg, Row: row.Name(), Stage: j.stage.dir, Fixture: childFixture{f.name, f.digest, f.path, f.kind, f.messages, f.bytes, f.truth.digests}}
-	o.Config.Designs = nil
+	o.Config.Designs, o.Config.Formats = nil, nil
 	// What it writes goes with what this process wrote.
 	o.Config.IndexDir, o.Config.Scratch = r.index, r.scratch
 	text, err := json.Marshal(o)
@@ -131,7 +131,7 @@ func (r *Runner) obey(text string) (*outcome, error) {
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
 		return nil, err
 	}
-	o.Config.Designs = r.cfg.Designs
+	o.Config.Designs, o.Config.Formats = r.cfg.Designs, r.cfg.Formats
 	r.cfg, r.problem = o.Config, nil
 	if err := r.check(); err != nil {
 		return nil, err

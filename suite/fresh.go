@@ -43,10 +43,11 @@ func (r *Runner) fresh() int {
 	dir := own.Path
 	args := []string{"-test.run=^$", "-test.benchtime=1x", "-test.bench=" + flag.Lookup("test.bench").Value.String(),
 		"-corpus=" + spec, "-samples=1", "-rows=" + r.cfg.Rows, "-designs=" + r.cfg.Names, "-options=" + r.cfg.Options, "-tier=" + r.cfg.Tiers,
+		"-stores=" + r.cfg.Stores, "-slow=" + r.cfg.Slow,
 		"-index-dir=" + filepath.Join(dir, "index"), "-scratch=" + filepath.Join(dir, "scratch"),
 		fmt.Sprintf("-loop-image=%v", r.usesImage()), fmt.Sprintf("-allow-tmpfs=%v", r.cfg.AllowTmpfs)}
 	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(plainEnviron(), freshEnv+"=1", "XDG_CACHE_HOME="+dir)
+	cmd.Env = append(plainEnviron(), freshEnv+"=1", "XDG_CACHE_HOME="+dir, envName("dsn")+"="+r.cfg.DSNs) // a password is nobody's business
 	out, err := cmd.CombinedOutput()
 	rows := strings.Count(string(out), "\nBenchmark")
 	if err != nil {

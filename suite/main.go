@@ -153,6 +153,9 @@ func (r *Runner) describe(f *fixture) {
 		}
 		fmt.Printf("# device: one evicted page takes %v (median of 64): %s\n", lat.Round(time.Microsecond), hint)
 	}
+	if smallWork && !isFresh() {
+		fmt.Printf("# %s: rows that write are too small for their times to mean anything\n", smallEnv)
+	}
 	if r.cfg.Options != "" {
 		fmt.Printf("# options: %s\n", r.cfg.Options)
 	}

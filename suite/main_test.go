@@ -30,6 +30,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	bench = Flags(flag.CommandLine, fakes()...)
+	bench.cfg.Formats, smallWork = bentStores(), true
 	bench.memory, _ = strconv.ParseInt(os.Getenv(memoryEnv), 10, 64)
 	os.Exit(bench.Main(m))
 }

@@ -22,13 +22,14 @@ type mixSetting struct {
 	logout int // percent
 	rate   int // percent of what the closed loop reaches; 0: the closed loop
 	target int
+	io     string // value of io=
 	seed   uint64
 }
 
 // commands is how many each client does in a sample.
 func (s mixSetting) commands() int {
 	n := max(300/s.clients, min(40, 3000/s.clients))
-	if isFresh() {
+	if smallWork {
 		n = max(n/8, 4)
 	}
 	return n
@@ -39,14 +40,10 @@ func mixRows(s setting, def bool, d index.Design) []Row {
 		return nil // clients fetch
 	}
 	var rows []Row
-	add := func(s setting, logout, rate int, def bool, kv ...string) {
-		m := mixSetting{setting: s, logout: logout, rate: rate, target: mixTarget}
-		if rate > 0 {
-			kv = append(kv, "rate", strconv.Itoa(rate)+"pct")
-		}
-		closed := m
-		closed.rate = 0
-		row := Row{Bench: "Mix", Params: s.params(append(kv, "logout", strconv.Itoa(logout), "msgs", strconv.Itoa(m.target))...), Default: def}
+	s.grown = grownSize{} // it has a size that it keeps
+	add := func(s setting, logout, rate int, def bool, io string) {
+		m := mixSetting{setting: s, logout: logout, rate: rate, target: mixTarget, io: io}
+		row := Row{Bench: "Mix", Params: m.params(), Default: def}
 		row.prepare = func(r *Runner, _ *fixture) (*job, error) {
 			if err := r.doubtSync(row.Name(), s); err != nil {
 				return nil, err
@@ -59,24 +56,24 @@ func mixRows(s setting, def bool, d index.Design) []Row {
 	for _, n := range []int{clientBase, 1, 5, 100, 200} {
 		v := s
 		v.clients = n
-		add(v, 100, 0, def && n == clientBase)
+		add(v, 100, 0, def && n == clientBase, "")
 	}
 	for _, rate := range []int{50, 80} {
-		add(s, 100, rate, false)
+		add(s, 100, rate, false, "")
 	}
-	add(s, 0, 0, false)
+	add(s, 0, 0, false, "")
 	for _, policy := range []box.Fsync{box.Always, box.Never} {
 		v := s
 		v.fsync = policy
-		add(v, 100, 0, false)
+		add(v, 100, 0, false, "")
 	}
 	v := s
 	v.cache = false
-	add(v, 100, 0, false)
+	add(v, 100, 0, false, "")
 	for _, io := range ioValues(d) {
 		v := s
 		v.design = with(d, "io", io)
-		add(v, 100, 0, false, "io", io)
+		add(v, 100, 0, false, io)
 	}
 	return rows
 }
@@ -153,8 +150,20 @@ func (r *Runner) mixing(name string, s mixSetting) (*job, error) {
 	return j, nil
 }
 
+// params are the row's axes.
+func (s mixSetting) params() []Param {
+	rate := ""
+	if s.rate > 0 {
+		rate = strconv.Itoa(s.rate) + "pct"
+	}
+	return s.setting.params("io", s.io, "logout", strconv.Itoa(s.logout), "rate", rate, "msgs", strconv.Itoa(s.target))
+}
+
 // mixKey names a closed loop.
-func mixKey(s mixSetting) string { return joinParams(s.params("logout", strconv.Itoa(s.logout))) }
+func mixKey(s mixSetting) string {
+	s.rate = 0
+	return joinParams(s.params())
+}
 
 func (r *Runner) noteBest(s mixSetting, speed float64) {
 	if r.best == nil {

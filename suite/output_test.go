@@ -35,7 +35,7 @@ func rootRun(t *testing.T, bench string, args ...string) []byte {
 	}
 	cmd := exec.Command(tool, append([]string{"test", "-run", "^$", "-bench", bench, "-benchtime", "1x", "-count", "2", ".", "-samples", "1"}, args...)...)
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+diskDir(t), "GOCACHE="+strings.TrimSpace(string(cache)), "PWD="+root)
+	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+diskDir(t), "GOCACHE="+strings.TrimSpace(string(cache)), "PWD="+root, smallEnv+"=1")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("go test: %v\n%s", err, out)

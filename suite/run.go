@@ -47,6 +47,7 @@ func (r *Runner) bench(b *testing.B, name string) {
 		}
 		f.truth.drop()
 	}
+	r.putAway()
 	if err := errors.Join(r.shrink(), r.dropMany()); err != nil {
 		b.Error(err)
 	}

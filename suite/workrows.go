@@ -88,7 +88,7 @@ func appendRows(s setting, def bool) []Row {
 func deliverRows(s setting, def bool) []Row {
 	var rows []Row
 	add := func(s setting, def bool) {
-		s.cache = false
+		s.cache, s.grown = false, grownSize{}
 		row := Row{Bench: "Deliver", Params: s.params(), Default: def}
 		row.prepare = func(r *Runner, _ *fixture) (*job, error) {
 			if err := r.doubtSync(row.Name(), s); err != nil {

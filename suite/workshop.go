@@ -27,6 +27,9 @@ type workshop struct {
 	told       []string                 // lines after the rows
 }
 
+// putAway lets go of what the rows of a benchmark share.
+func (w *workshop) putAway() { w.pool, w.grownBoxes = nil, nil }
+
 // A ground is a directory in which mail is written.
 type ground struct {
 	base string // as the user named it
