@@ -1,6 +1,7 @@
 package box
 
 import (
+	"errors"
 	"runtime"
 	"sync"
 )
@@ -10,6 +11,8 @@ const (
 	groupMessages = 1024
 	groupBytes    = 16 << 20
 )
+
+var errLeader = errors.New("box: the append that led the group did not come to its end")
 
 // group is group commit by a leader: the first who comes takes itself and all
 // who came meanwhile through, then the first of those still waiting leads.
@@ -79,6 +82,9 @@ func (g *group) take() []*incoming {
 // handOver tells the members that they are done and the next one to lead.
 func (g *group) handOver(ins []*incoming) {
 	for _, in := range ins[1:] {
+		if in.uid == 0 && in.err == nil {
+			in.err = errLeader
+		}
 		in.turn <- false
 	}
 	g.mu.Lock()
