@@ -83,7 +83,7 @@ func (s *Store) takeKeys(b *batch) (before <-chan struct{}, mine chan struct{}, 
 }
 
 // settleFor is how long a server may take to come back before the outcome of a
-// commit is given up.
+// commit is given up: Store.patience, which tests make shorter.
 const settleFor = 5 * time.Second
 
 // settle finds out whether a transaction whose commit was interrupted has been
@@ -93,7 +93,7 @@ func (s *Store) settle(err error, uid int64) error {
 	if !errors.As(err, &unsure) {
 		return err
 	}
-	for end := time.Now().Add(settleFor); ; time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(s.patience); ; time.Sleep(100 * time.Millisecond) {
 		var n int64
 		rerr := s.db.read(func(c *session) (err error) {
 			n, _, err = c.integer("SELECT COUNT(*) FROM mailbench_messages WHERE mailbox_id = ? AND uid = ?", s.id, uid)

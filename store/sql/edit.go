@@ -104,7 +104,7 @@ func sorted(numbers []int64) []any {
 // again is change for what may be done twice: when it is not known whether a
 // transaction was done, it is done once more.
 func (s *Store) again(f func(*session) error) error {
-	for end := time.Now().Add(settleFor); ; time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(s.patience); ; time.Sleep(100 * time.Millisecond) {
 		err := s.db.change(f)
 		var unsure *unsureError
 		if !errors.As(err, &unsure) || time.Now().After(end) {

@@ -39,7 +39,7 @@ func (format) Open(cfg store.Config) (store.Store, error) {
 const database = "mail.db"
 
 func open(cfg store.Config) (_ *Store, err error) {
-	s := &Store{dir: cfg.Dir, fs: cfg.FS, now: cfg.Now}
+	s := &Store{dir: cfg.Dir, fs: cfg.FS, now: cfg.Now, patience: settleFor}
 	if s.fs == nil {
 		s.fs = fsys.OS
 	}

@@ -22,8 +22,11 @@ type Store struct {
 	now     func() time.Time
 	headers headers
 	db      *pool
-	cat     *catalog.Catalog
-	id      int64 // mailbox_id
+
+	patience time.Duration // with a server that went away during a commit
+
+	cat *catalog.Catalog
+	id  int64 // mailbox_id
 
 	idMu          sync.Mutex
 	idNext, idEnd int64 // numbers for rows: of the block that is taken, those that are left
