@@ -3,6 +3,7 @@ package maildir
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"sync"
 	"time"
@@ -15,7 +16,7 @@ import (
 
 const (
 	syncBatch = 64 // files of a group that are open at the same time
-	syncers   = 8  // of them fsynced beside each other: the journal takes them together
+	syncers   = 16 // of them fsynced beside each other: the journal takes them together
 )
 
 // Append adds messages, see the package comment.
@@ -128,6 +129,13 @@ func (m *mailbox) publish(batch []*delivery) {
 	defer m.naming.Unlock()
 	var rows []catalog.Row
 	var touched [2]bool
+	if err := m.settle(); err != nil {
+		for _, d := range batch {
+			m.drop(d.files)
+			d.err = fmt.Errorf("store/maildir: append: %w", err)
+		}
+		return
+	}
 	for _, d := range batch {
 		for i := range d.files {
 			w := &d.files[i]
@@ -156,11 +164,23 @@ func (m *mailbox) publish(batch []*delivery) {
 // takeBack removes a batch of which nobody knows whether it lasts.
 func (m *mailbox) takeBack(batch []*delivery, rows []catalog.Row, err error) {
 	for i := range rows {
-		m.fs.Remove(m.file(&rows[i])) // one that stays is a whole message at the next opening
+		m.stray = append(m.stray, m.file(&rows[i]))
 	}
+	m.settle() // best effort: before anything else is published it must work
 	for _, d := range batch {
 		d.keys, d.err = nil, err
 	}
+}
+
+// settle removes what could not be taken back before. m.naming is held.
+func (m *mailbox) settle() error {
+	for len(m.stray) > 0 {
+		if err := m.fs.Remove(m.stray[0]); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		m.stray = m.stray[1:]
+	}
+	return nil
 }
 
 func (m *mailbox) syncDirs(touched [2]bool) error {

@@ -82,25 +82,33 @@ func (m *mailbox) Expunge(keys []string) error {
 		return fmt.Errorf("store/maildir: expunge: %w", err)
 	}
 	var touched [2]bool
-	var removed []string
 	var failed error
 	for _, key := range keys {
 		r, ok := m.cat.Get(key)
 		if !ok {
 			continue
 		}
-		if err := m.fs.Remove(m.file(&r)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			failed = err
+		if failed = m.remove(&r); failed != nil {
 			break
 		}
 		touched[r.Dir] = true
-		removed = append(removed, key)
 	}
 	failed = errors.Join(failed, m.syncDirs(touched))
-	m.cat.Remove(removed...)
 	if failed != nil {
 		return fmt.Errorf("store/maildir: expunge: %w", failed)
 	}
+	return nil
+}
+
+// remove removes one file and its row, so that no reader finds the one without
+// the other.
+func (m *mailbox) remove(r *catalog.Row) error {
+	m.place.Lock()
+	defer m.place.Unlock()
+	if err := m.fs.Remove(m.file(r)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	m.cat.Remove(r.Key)
 	return nil
 }
 
@@ -129,5 +137,5 @@ func (m *mailbox) Close() error {
 	defer m.change.Unlock()
 	m.naming.Lock()
 	defer m.naming.Unlock()
-	return nil
+	return m.settle()
 }

@@ -52,7 +52,9 @@
 // An Append that fails takes back what it has written: all of it before the
 // first rename, and after a failed sync of a directory the whole batch. A rename
 // that fails in the middle leaves the messages before it. SetFlags renames back
-// what it has renamed; Expunge cannot.
+// what it has renamed; Expunge cannot. What could not be taken back is so before
+// the next messages get names, and at Close; after a crash it is an append that
+// nobody acknowledged, and there.
 //
 // # Not done
 //

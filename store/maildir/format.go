@@ -55,6 +55,7 @@ type mailbox struct {
 	last   int64      // microsecond of the last name
 	newest string     // key of the last message appended or found
 	noted  int64      // what newestFile holds
+	stray  []string   // files that could not be taken back
 
 	change sync.Mutex   // held by SetFlags and Expunge from beginning to end
 	place  sync.RWMutex // held while a name changes, until the catalog knows
