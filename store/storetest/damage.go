@@ -37,12 +37,15 @@ func torn(t *testing.T, k *kit) {
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		from, grown := old[name]
 		text := now[name]
-		if !grown || !strings.HasPrefix(text, from) || text == from {
+		if slices.Contains(k.o.Behind, name) || !grown || !strings.HasPrefix(text, from) || text == from {
 			continue // a new file is made to last before anything tells of it
 		}
 		for n := len(from); n < len(text); n++ {
 			f := maps.Clone(now)
 			f[name] = text[:n]
+			for _, behind := range k.o.Behind {
+				f[behind] = old[behind]
+			}
 			dir := f.write(t, cfg.Dir)
 			if wrong := k.judge(t, at(cfg, dir, quick), was, m); wrong != "" {
 				t.Fatalf("%s cut at %d of %d, it had %d before: %s", name, n, len(text), len(from), wrong)

@@ -44,6 +44,9 @@ type Options struct {
 	// LosesFlags: a damaged list is made again from the mail, with the flags of
 	// the append.
 	LosesFlags bool
+	// Behind are files that tell what has been synced, and are written after it: a
+	// torn append never finds its own bytes told of there.
+	Behind []string
 	// TextOnly: every message ends its last line and has one.
 	TextOnly bool
 	// Short: fewer rounds, for stores that take milliseconds for each change.
