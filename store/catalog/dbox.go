@@ -28,9 +28,9 @@ import (
 // Numbers are hexadecimal. Dovecot's has no checksum and no flags. F and K are
 // those of the append: they save the list a sync, see L4 and Add.
 const (
-	DboxHead   = 30 // bytes before the mail
-	DboxTail   = 256
-	dboxPre    = "\x01\x02N "
+	DboxHead   = 30           // bytes before the mail
+	DboxTail   = 256          // more than the bytes behind it
+	DboxPre    = "\x01\x02N " // how a message begins
 	dboxPost   = "\n\x01\x03\n"
 	maxDboxID  = 1<<32 - 1
 	maxDboxLen = 1 << 40
@@ -75,7 +75,7 @@ func AppendDbox(dst []byte, id uint64, guid [16]byte, body []byte, r *Row) ([]by
 		return dst, errors.New("dbox: no ids are left: they have 8 hexadecimal digits")
 	}
 	start := len(dst)
-	dst = append(dst, dboxPre...)
+	dst = append(dst, DboxPre...)
 	dst = appendHex(dst, id, 8)
 	dst = append(dst, ' ')
 	dst = appendHex(dst, uint64(len(body)), 16)
@@ -109,7 +109,7 @@ func ParseDboxHead(b []byte) (id uint64, size int64, err error) {
 	if len(b) < DboxHead {
 		return bad("file ends in the head of a message")
 	}
-	if string(b[:len(dboxPre)]) != dboxPre || b[12] != ' ' || b[29] != '\n' {
+	if string(b[:len(DboxPre)]) != DboxPre || b[12] != ' ' || b[29] != '\n' {
 		return bad("no message begins here")
 	}
 	id, err1 := strconv.ParseUint(string(b[4:12]), 16, 32)
@@ -177,4 +177,13 @@ func ParseDbox(b []byte) (r Row, n int64, err error) {
 		return r, 0, fmt.Errorf("dbox: metadata %q of %d bytes", seen, r.Size)
 	}
 	return r, DboxHead + size + int64(len(tail)-len(rest)), nil
+}
+
+// DboxMetaLen is the length of the metadata at the begin of b; 0: there is none.
+func DboxMetaLen(b []byte) int {
+	end := bytes.Index(b, []byte("\n\n"))
+	if !bytes.HasPrefix(b, []byte(dboxPost)) || end < 0 {
+		return 0
+	}
+	return end + 2
 }

@@ -451,6 +451,7 @@ func (l *List) mark(op byte) error {
 	seq := l.seq
 	e := recordWriter{seq: &seq, synced: uint64(l.synced)}
 	e.begin()
+	e.b = e.d.appendID(e.b, 'N', l.next.Load()) // ids of appends that failed are not used again
 	e.b = append(e.b, op)
 	e.end()
 	if err := l.write(e.b, false, true); err != nil {

@@ -17,8 +17,9 @@ package catalog
 //	u64, xxhash64 of these 24 bytes, payload, xxhash64 of all of the record
 //
 // Numbers are little-endian, in payloads they are varints. A payload is
-// operations: A adds a message, S sets flags, P a place, R removes, C says that
-// the store was closed in order, D that it is in use again.
+// operations: A adds a message, S sets flags, P a place, R removes, N
+// raises the next id, C says that the store was closed in order, D that it is in
+// use again.
 //
 // # Invariants
 //

@@ -196,7 +196,7 @@ func eachOp(payload []byte, fn func(op byte, id uint64, r *Row)) (what string) {
 			c.marks(&r)
 		case 'P':
 			r.File, r.Off = c.varint(), c.varint()
-		case 'R':
+		case 'R', 'N':
 		default:
 			return "unknown operation"
 		}

@@ -41,7 +41,11 @@ func (l *List) load() error {
 	next := uint64(1)
 	fn := func(op byte, id uint64, r *Row) {
 		l.clean = op == 'C'
-		if op == 'C' || op == 'D' {
+		switch op {
+		case 'N':
+			next = max(next, id)
+			return
+		case 'C', 'D':
 			return
 		}
 		// The key lives until the catalog has copied it.

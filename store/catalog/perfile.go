@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"mailbench/index"
 	"mailbench/internal/fsys"
@@ -39,7 +40,7 @@ type PerFile struct {
 	dir    string
 	list   *List
 	cat    *Catalog
-	now    func() int64
+	now    func() time.Time
 
 	// appends hold it for reading from the first file to the row in the list,
 	// so that a sweep does not take their files for left over.
@@ -57,7 +58,7 @@ const openFiles = 64
 // OpenPerFile opens the mailbox in cfg.Dir or makes it. After a crash it looks
 // through the directory; else it costs what the list costs.
 func OpenPerFile(cfg store.Config, layout Layout) (*PerFile, error) {
-	p := &PerFile{layout: layout, fs: cfg.FS, dir: cfg.Dir, now: func() int64 { return cfg.Now().Unix() }}
+	p := &PerFile{layout: layout, fs: cfg.FS, dir: cfg.Dir, now: cfg.Now}
 	p.cat = New(layout.Kind(), cfg.Dir, p)
 	name := filepath.Join(cfg.Dir, listFile(layout.Kind()))
 	if err := MakeDir(cfg.FS, cfg.Dir); err != nil {
@@ -214,7 +215,7 @@ func (p *PerFile) Append(msgs []store.Message) ([]string, error) {
 	first := p.list.Reserve(len(msgs))
 	rows, keys := make([]Row, len(msgs)), make([]string, len(msgs))
 	for i := range msgs {
-		rows[i] = rowOf(first+uint64(i), &msgs[i], p.now)
+		rows[i] = NewRow(first+uint64(i), &msgs[i], p.now)
 		keys[i] = rows[i].Key
 	}
 	made, err := p.write(first, msgs, rows)
@@ -235,12 +236,12 @@ func (p *PerFile) Append(msgs []store.Message) ([]string, error) {
 	return nil, err
 }
 
-// rowOf is the row of a message to be appended.
-func rowOf(id uint64, m *store.Message, now func() int64) Row {
+// NewRow is the row of a message to be appended, without a place.
+func NewRow(id uint64, m *store.Message, now func() time.Time) Row {
 	r := Row{Key: IDKey(id), Flags: m.Flags, Keywords: m.Keywords, Dir: index.DirNone,
 		Size: int64(len(m.Body)), VSize: maildir.CRLFSize(m.Body), Date: m.Date}
 	if r.Date == 0 {
-		r.Date = now()
+		r.Date = now().Unix()
 	}
 	return r
 }
@@ -294,11 +295,11 @@ func syncAll(files []fsys.File) error {
 
 // SetFlags is one record of the list and one sync.
 func (p *PerFile) SetFlags(changes []store.Change) error {
-	return p.list.SetFlags(rowsOf(changes))
+	return p.list.SetFlags(RowsOf(changes))
 }
 
-// rowsOf are changes as a List takes them.
-func rowsOf(changes []store.Change) []Row {
+// RowsOf are changes as List.SetFlags takes them.
+func RowsOf(changes []store.Change) []Row {
 	rows := make([]Row, len(changes))
 	for i, c := range changes {
 		rows[i] = Row{Key: c.Key, Flags: c.Flags, Keywords: c.Keywords, Dir: index.DirNone}

@@ -6,11 +6,12 @@ import (
 
 	"mailbench/store"
 	"mailbench/store/cydir"
+	"mailbench/store/mdbox"
 	"mailbench/store/sdbox"
 )
 
 // all are the formats in the order in which tables show them.
-var all = []store.Format{cydir.Format, sdbox.Format}
+var all = []store.Format{cydir.Format, sdbox.Format, mdbox.Format}
 
 // All returns every format in the order of the tables.
 func All() []store.Format { return append([]store.Format(nil), all...) }

@@ -3,6 +3,7 @@ package storetest
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -25,16 +26,15 @@ type message struct {
 type model struct {
 	msgs []message
 	used map[string]bool
+	ever map[string]message // as they were appended
 }
 
-func newModel() *model { return &model{used: map[string]bool{}} }
+func newModel() *model { return &model{used: map[string]bool{}, ever: map[string]message{}} }
 
 func (m *model) clone() *model {
 	c := newModel()
 	c.msgs = slices.Clone(m.msgs)
-	for k := range m.used {
-		c.used[k] = true
-	}
+	c.used, c.ever = maps.Clone(m.used), maps.Clone(m.ever)
 	return c
 }
 
@@ -49,7 +49,8 @@ func (m *model) append(msgs []store.Message, keys []string) error {
 			return fmt.Errorf("key %q was used before", key)
 		}
 		m.used[key] = true
-		m.msgs = append(m.msgs, message{key, msgs[i].Body, msgs[i].Flags, msgs[i].Keywords, msgs[i].Date})
+		x := message{key, msgs[i].Body, msgs[i].Flags, msgs[i].Keywords, msgs[i].Date}
+		m.msgs, m.ever[key] = append(m.msgs, x), x
 	}
 	return nil
 }

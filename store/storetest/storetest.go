@@ -42,7 +42,7 @@ type Options struct {
 	// often is logged.
 	TrustsDisk bool
 	// LosesFlags: a damaged list is made again from the mail, with the flags of
-	// the append.
+	// the append, and expunged messages whose bytes are still there.
 	LosesFlags bool
 	// Behind are files that tell what has been synced, and are written after it: a
 	// torn append never finds its own bytes told of there.
