@@ -40,7 +40,11 @@ func torn(t *testing.T, k *kit) {
 		if slices.Contains(k.o.Behind, name) || !grown || !strings.HasPrefix(text, from) || text == from {
 			continue // a new file is made to last before anything tells of it
 		}
-		for n := len(from); n < len(text); n++ {
+		step := max(1, (len(text)-len(from))/400)
+		if long() {
+			step = 1
+		}
+		for n := len(from); n < len(text); n += 1 + r.IntN(2*step-1) {
 			f := maps.Clone(now)
 			f[name] = text[:n]
 			for _, behind := range k.o.Behind {

@@ -10,7 +10,7 @@
 //	Crashed     every event replayed as a crash: what was acknowledged is there
 //	Unsynced    the same with NoSync: a killed process loses nothing, and a power
 //	            cut does, which shows that Crashed can fail
-//	Torn        what the last append wrote cut at every byte
+//	Torn        what the last append wrote cut at every byte, or 400 of them but with MAILBENCH_LONG=1
 //	Flipped     bytes of every file changed: a clear error, or right, or counted
 //	Full        each changing call fails once, and from there on
 //	Clients     20 goroutines append, and one reads (for the race detector)
