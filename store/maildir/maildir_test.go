@@ -492,38 +492,3 @@ func TestAppend_together(t *testing.T) {
 		s = open(t, store.Config{Dir: dir})
 	}
 }
-
-// BenchmarkAppend appends messages of 3 KB alone and a hundred at a time, on
-// the file system of the temporary directory.
-func BenchmarkAppend(b *testing.B) {
-	body := []byte("Subject: x\n\n" + strings.Repeat(strings.Repeat("x", 71)+"\n", 42))
-	for _, noSync := range []bool{false, true} {
-		for _, group := range []int{1, 100} {
-			fsync := map[bool]string{false: "always", true: "never"}[noSync]
-			b.Run(fmt.Sprintf("fsync=%s/group=%d", fsync, group), func(b *testing.B) {
-				dir := os.Getenv("MAILBENCH_SCRATCH")
-				if dir == "" {
-					dir = b.TempDir()
-				} else if dir, _ = os.MkdirTemp(dir, "maildir"); dir != "" {
-					defer os.RemoveAll(dir)
-				}
-				s, err := store.Open(Format, store.Config{Dir: dir, NoSync: noSync})
-				if err != nil {
-					b.Fatal(err)
-				}
-				defer s.Close()
-				msgs := slices.Repeat([]store.Message{{Body: body}}, group)
-				for b.Loop() {
-					if _, err := s.Append(msgs); err != nil {
-						b.Fatal(err)
-					}
-				}
-				b.StopTimer()
-				if got := len(entries(b, s)); got != group*b.N {
-					b.Fatalf("%d messages after %d", got, group*b.N)
-				}
-				b.ReportMetric(float64(group*b.N)/b.Elapsed().Seconds(), "msgs/s")
-			})
-		}
-	}
-}
