@@ -133,8 +133,9 @@ type private struct {
 	cmd             *exec.Cmd
 }
 
-// privates calls f for each engine with a data directory to start a server on.
-func privates(t *testing.T, f func(t *testing.T, p *private)) {
+// privates calls f for each engine with a data directory, with a server that was
+// started on it with the engine's options.
+func privates(t *testing.T, options map[string][]string, f func(t *testing.T, p *private)) {
 	for _, s := range servers {
 		t.Run("engine="+s.name, func(t *testing.T) {
 			data := os.Getenv(s.variable + "_DATA")
@@ -145,7 +146,7 @@ func privates(t *testing.T, f func(t *testing.T, p *private)) {
 			rand.Read(random[:])
 			p := &private{name: s.name, data: data}
 			t.Cleanup(p.kill)
-			p.start(t)
+			p.start(t, options[s.name]...)
 			db := "crash_" + hex.EncodeToString(random[:])
 			e := engine{s.name, p.on(map[string]string{"postgres": "postgres", "mariadb": "mysql"}[s.name])}
 			admin := e.raw(t, store.Config{})
@@ -278,7 +279,7 @@ func find(t *testing.T, name string) string {
 // acknowledged is there when it is back; the Store that was open goes on; who
 // appended while it was away has a clear error.
 func TestKilled_server(t *testing.T) {
-	privates(t, func(t *testing.T, p *private) {
+	privates(t, nil, func(t *testing.T, p *private) {
 		cfg := store.Config{Dir: t.TempDir(), Extra: map[string]string{"dsn": p.dsn}}
 		s := mustOpen(t, cfg)
 		acked := map[string]string{}
@@ -367,13 +368,13 @@ func (p *private) killDuring(t *testing.T, s *Store, acked map[string]string, n 
 // TestKilled_serverThatDoesNotSync: PostgreSQL with NoSync does lose what it
 // acknowledged just before, or TestKilled_server would show nothing.
 func TestKilled_serverThatDoesNotSync(t *testing.T) {
-	privates(t, func(t *testing.T, p *private) {
+	// The server writes its log after 200 ms otherwise.
+	options := map[string][]string{"postgres": {"-c", "wal_writer_delay=10s"}}
+	privates(t, options, func(t *testing.T, p *private) {
 		if p.name != "postgres" {
 			return // MariaDB's setting is the server's, not ours
 		}
 		cfg := store.Config{Dir: t.TempDir(), NoSync: true, Extra: map[string]string{"dsn": p.dsn}}
-		p.kill()
-		p.start(t, "-c", "wal_writer_delay=10s") // it writes the log after 200 ms otherwise
 		s := mustOpen(t, cfg)
 		acked := map[string]string{}
 		s.patience = 0
@@ -394,13 +395,8 @@ func TestKilled_serverThatDoesNotSync(t *testing.T) {
 // TestPromise: a server that does not sync itself is refused unless NoSync is
 // asked for.
 func TestPromise(t *testing.T) {
-	privates(t, func(t *testing.T, p *private) {
-		p.kill()
-		if p.name == "postgres" {
-			p.start(t, "-c", "fsync=off")
-		} else {
-			p.start(t, "--innodb-flush-log-at-trx-commit=2")
-		}
+	options := map[string][]string{"postgres": {"-c", "fsync=off"}, "mariadb": {"--innodb-flush-log-at-trx-commit=2"}}
+	privates(t, options, func(t *testing.T, p *private) {
 		cfg := store.Config{Dir: t.TempDir(), Extra: map[string]string{"dsn": p.dsn}}
 		if s, err := store.Open(Format, cfg); err == nil || !strings.Contains(err.Error(), "does not promise") {
 			t.Errorf("%v, %v", s, err)

@@ -270,6 +270,103 @@ func TestClients_manyStores(t *testing.T) {
 	})
 }
 
+// TestPurge_meetsAppend: a part is purged by one client in the moment in which
+// another one stores a message that has it.
+func TestPurge_meetsAppend(t *testing.T) {
+	onEngines(t, func(t *testing.T, e engine) {
+		e = e.fresh(t)
+		const clients, each = 12, 8
+		var stores []*Store
+		root := t.TempDir()
+		for i := range 3 {
+			cfg := store.Config{Dir: root, NoSync: true, Extra: map[string]string{"dsn": e.dsn, "mailbox": fmt.Sprint("mailbox", i)}}
+			stores = append(stores, mustOpen(t, cfg))
+		}
+		var work sync.WaitGroup
+		errs := make(chan error, clients)
+		for c := range clients {
+			work.Go(func() {
+				errs <- func() error {
+					s := stores[c%len(stores)]
+					for i := range each {
+						// The same message again and again: all of its rows are shared.
+						body := mail("same", "attachment")
+						keys, err := s.Append([]store.Message{{Body: []byte(body)}})
+						if err != nil {
+							return fmt.Errorf("append: %w", err)
+						}
+						r, _ := s.cat.Get(keys[0])
+						if got, err := (reader{s}).ReadMessage(r, nil); err != nil || string(got) != body {
+							return fmt.Errorf("read back as %q, %w", got, err)
+						}
+						if c == 0 && i == each-1 {
+							continue // one stays
+						}
+						if err := s.Expunge(keys); err != nil {
+							return fmt.Errorf("expunge: %w", err)
+						}
+						if err := s.Purge(); err != nil {
+							return fmt.Errorf("purge: %w", err)
+						}
+					}
+					return nil
+				}()
+			})
+		}
+		work.Wait()
+		close(errs)
+		for err := range errs {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		if got := bodies(t, stores[0]); len(got) != 1 || got[0] != mail("same", "attachment") {
+			t.Errorf("%d messages are left, want 1", len(got))
+		}
+		for _, s := range stores {
+			mustCheck(t, s)
+		}
+		if n := count(t, stores[0], "mailbench_mimeparts"); n != 6 {
+			t.Errorf("%d parts are left, want 6", n)
+		}
+		for _, s := range stores {
+			s.Close()
+		}
+	})
+}
+
+// TestPurge_givesBack: SQLite's file gets shorter.
+func TestPurge_givesBack(t *testing.T) {
+	s := mustOpen(t, store.Config{Dir: t.TempDir(), NoSync: true})
+	size := func() int64 {
+		t.Helper()
+		if err := s.giveBack(); err != nil { // also what is in the log
+			t.Fatal(err)
+		}
+		st, err := os.Stat(filepath.Join(s.dir, database))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return st.Size()
+	}
+	mustAppend(t, s, "A: b\n\n")
+	before := size()
+	keys := mustAppend(t, s, mail("1", strings.Repeat("0123456789", 1e5)), mail("2", strings.Repeat("9876543210", 1e5)))
+	if err := s.Expunge(keys); err != nil {
+		t.Fatal(err)
+	}
+	if full := size(); full < before+19e5 {
+		t.Fatalf("%d bytes with 2 MB of mail more than in %d", full, before)
+	}
+	if err := s.Purge(); err != nil {
+		t.Fatal(err)
+	}
+	if after := size(); after > before+64<<10 {
+		t.Errorf("%d bytes after Purge, %d before the mail came", after, before)
+	}
+	mustCheck(t, s)
+}
+
 // TestLong: a message of more than a part's length, and a part that is the same
 // as another one, with bytes that text types would not keep.
 func TestLong(t *testing.T) {
