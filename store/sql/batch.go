@@ -20,9 +20,9 @@ type batch struct {
 
 // A letter is one message of a batch.
 type letter struct {
-	uid, phys             int64
-	size, vsize, date     int64
-	flags, keywords, from int64
+	uid, phys         int64
+	size, vsize, date int64
+	flags, keywords   int64
 }
 
 // A shared is a row that messages share: a part, a header value.

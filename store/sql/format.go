@@ -1,8 +1,9 @@
 package sqlstore
 
 import (
+	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -135,7 +136,7 @@ func (s *Store) remove() error {
 	if err != nil {
 		return err
 	}
-	if err := s.fs.Remove(filepath.Join(s.dir, identity)); err != nil && !os.IsNotExist(err) {
+	if err := s.fs.Remove(filepath.Join(s.dir, identity)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return s.fs.SyncDir(s.dir)
