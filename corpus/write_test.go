@@ -160,6 +160,9 @@ func TestAppendQuoted(t *testing.T) {
 }
 
 func TestFaultsAreThere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("30,000 messages")
+	}
 	found := map[string]int{}
 	g := Generate(Spec{Messages: 30000, Body: BodyNone})
 	var m Message

@@ -324,6 +324,9 @@ func survive(t *testing.T, src index.Source, b []byte, o index.Options) (first e
 func TestDamagedPages(t *testing.T) {
 	for _, sync := range []string{"yes", "no"} {
 		t.Run("freelist_sync="+sync, func(t *testing.T) {
+			if testing.Short() && sync == "yes" {
+				t.Skip("one of the two")
+			}
 			o := index.Options{Extra: map[string]string{"freelist_sync": sync, "sync": "no"}}
 			src, good := damaged(t, 3000, o)
 			if err := survive(t, src, good, o); err != nil {

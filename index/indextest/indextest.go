@@ -56,14 +56,17 @@ type Options struct {
 	Exhaustive bool          // flip every byte, crash at every call (also by MAILBENCH_EXHAUSTIVE=1); else a sample
 	Parts      []string      // names of the parts to run; nil: all
 
-	long bool // MAILBENCH_LONG: the sample is as large as that of Flips and Cuts
+	long, short bool // MAILBENCH_LONG: the sample is as large as that of Flips and Cuts; -short
 }
 
 // sample is the number of places of n that a test tries: another seed tries
 // others next time.
 func (o *Options) sample(n int) int {
-	if o.long {
+	switch {
+	case o.long:
 		return n
+	case o.short:
+		return n / 16
 	}
 	return n / 4
 }
@@ -79,6 +82,7 @@ func (o *Options) fill() {
 		o.Exhaustive = true
 	}
 	o.long = os.Getenv("MAILBENCH_LONG") != ""
+	o.short = testing.Testing() && testing.Short()
 }
 
 // A part is one of the promises.
