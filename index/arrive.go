@@ -32,6 +32,41 @@ type HeadReader interface {
 // of the log.
 const maxArrived = maxRecord / 32
 
+// A newcomer is a message that came since the Base was opened.
+type newcomer struct {
+	uid  uint32
+	hash SetHash
+}
+
+// maxNewcomers bounds what is remembered of them without the rows.
+const maxNewcomers = 2 * maxArrived
+
+// Hash is the share of a message in the hash of the set (I9).
+func (b *Base) Hash(uid uint32, key []byte) SetHash { return seedOf(b.id).hash(uid, key) }
+
+// HashOf is Hash of a message that the last Sync left. No row is read for those
+// that came while this Base was open.
+func (b *Base) HashOf(uid uint32) (h SetHash, ok bool, err error) {
+	if t := b.table; t == nil || t.off == nil {
+		i, ok := slices.BinarySearchFunc(b.came, uid, func(c newcomer, uid uint32) int { return cmp.Compare(c.uid, uid) })
+		if ok {
+			return b.came[i].hash, true, nil
+		}
+		if _, err := b.Table(); err != nil {
+			return h, false, err
+		}
+	}
+	t := b.table // nil: there is no index
+	if t == nil {
+		return h, false, nil
+	}
+	row, ok := slices.BinarySearch(t.uid, uid)
+	if !ok || t.flags[row] == flagDead {
+		return h, false, nil
+	}
+	return b.Hash(uid, t.Key(row)), true, nil
+}
+
 // arrive takes in new mail without loading the rows, when there is new mail and
 // nothing else has changed. done is false when that is not so; then nothing has
 // been done. O(listing), whatever the index holds.
@@ -55,6 +90,7 @@ func (b *Base) arrive(src Source, before State) (c Changes, done bool, err error
 	sum.state, sum.digest = before, k.list.Digest
 	sum.messages += uint32(len(fresh))
 	rows := make([]Row, 0, len(fresh))
+	came := make([]newcomer, 0, len(fresh))
 	seed := seedOf(b.id)
 	for _, p := range k.rec.perm {
 		e := &fresh[p]
@@ -64,6 +100,7 @@ func (b *Base) arrive(src Source, before State) (c Changes, done bool, err error
 		sum.count(r.Flags)
 		h := seed.hash(r.UID, []byte(r.Key))
 		sum.set, sum.added = sum.set.Plus(h), sum.added+h[0]
+		came = append(came, newcomer{r.UID, h})
 	}
 	payload := appendRows(sum.append(nil), 'A', rows)
 	if !b.fits(payload) {
@@ -85,6 +122,10 @@ func (b *Base) arrive(src Source, before State) (c Changes, done bool, err error
 		t.UIDNext, t.HighestModSeq = sum.uidNext, sum.highestModSeq
 	} else {
 		b.table = nil
+		b.came = append(b.came, came...)
+		if n := len(b.came) - maxNewcomers; n > 0 {
+			b.came = append(b.came[:0], b.came[n:]...)
+		}
 	}
 	return Changes{Added: len(rows), Scanned: true}, true, nil
 }

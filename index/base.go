@@ -57,7 +57,8 @@ type Base struct {
 
 	rowsRead, keysRead int64 // see Loaded
 
-	table *Table // track's; nil: not loaded
+	table *Table     // track's; nil: not loaded
+	came  []newcomer // what arrive has added while the table was not loaded
 	track Tracker
 }
 
@@ -80,7 +81,7 @@ func OpenBase(fsy FS, dir string, o BaseOptions) (*Base, error) {
 
 // open reads the headers.
 func (b *Base) open() error {
-	b.exists, b.damage, b.table = false, nil, nil
+	b.exists, b.damage, b.table, b.came = false, nil, nil, nil
 	b.sum, b.logst = summary{}, logState{}
 	h, size, err := blockfile.ReadHeader(b.fs, b.base)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -184,6 +185,9 @@ func (b *Base) load(keys bool) (*Table, error) {
 		return nil, err
 	}
 	b.table = t
+	if t.off != nil {
+		b.came = nil // the table tells, also what went
+	}
 	b.track.set(t)
 	return t, nil
 }

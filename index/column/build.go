@@ -28,6 +28,7 @@ type builder struct {
 	all     chunk // few rows: everything that was read
 	few     bool
 	env     envWriter
+	bodies  bodyWriter
 	owned   []uint64 // bitmap by id: an earlier row's own (envelopes)
 }
 
@@ -179,6 +180,11 @@ func (b *builder) take(c *chunk) error {
 	if b.want.envelope {
 		b.takeEnvelopes(c)
 	}
+	if c.body.Len() == c.n {
+		for i := range c.n {
+			b.bodies.add(c.body.At(i))
+		}
+	}
 	return nil
 }
 
@@ -281,6 +287,9 @@ func (b *builder) parts() []part {
 	if b.want.envelope {
 		parts = append(parts, b.env.parts(n)...)
 	}
+	if p, ok := b.bodies.part(); ok && b.want.thread {
+		parts = append(parts, p)
+	}
 	return parts
 }
 
@@ -344,6 +353,7 @@ func (c *chunk) append(o *chunk) {
 	for i := range c.address {
 		appendArena(&c.address[i], &o.address[i])
 	}
+	appendArena(&c.body, &o.body)
 	c.arrival = append(c.arrival, o.arrival...)
 	c.size = append(c.size, o.size...)
 	if o.packed.rows > 0 {

@@ -210,6 +210,6 @@ func (s *store) reopen(fsy index.FS, name string) error {
 	if s.r != nil {
 		s.r.Close()
 	}
-	s.r, s.parts, s.env = r, parts, nil // env points into the old map
+	s.r, s.parts, s.env, s.body = r, parts, nil, nil // these point into the old map
 	return nil
 }

@@ -28,7 +28,7 @@ func (m *mailbox) Check() iter.Seq[error] {
 			}
 		}
 		h := m.base.Header()
-		for _, check := range [...]func(*index.BaseHeader, func(error) bool) bool{m.checkCache, m.checkAnswers} {
+		for _, check := range [...]func(*index.BaseHeader, func(error) bool) bool{m.checkCache, m.checkTail, m.checkAnswers} {
 			if !check(&h, yield) {
 				return
 			}
@@ -62,6 +62,9 @@ func (m *mailbox) checkCache(h *index.BaseHeader, yield func(error) bool) bool {
 	if err == nil && s.covers("env") {
 		_, err = s.pruneEnvelopes(all(s.rows))
 	}
+	if err == nil {
+		_, _, err = s.pruneBodies(all(s.rows))
+	}
 	if err != nil {
 		return yield(err)
 	}
@@ -69,6 +72,14 @@ func (m *mailbox) checkCache(h *index.BaseHeader, yield func(error) bool) bool {
 		return yield(fmt.Errorf("column: the cache knows messages below uid %d, the index below %d", s.state.uidNext, h.UIDNext))
 	}
 	return s.checkTexts(yield)
+}
+
+func (m *mailbox) checkTail(h *index.BaseHeader, yield func(error) bool) bool {
+	_, damaged, err := loadTail(m.fs, m.tailPath, m.identity(h))
+	if err == nil {
+		err = damaged
+	}
+	return err == nil || yield(err)
 }
 
 // checkTexts compares the stored places of strings with the strings.
@@ -122,6 +133,11 @@ func (m *mailbox) Stats() []index.FileStat {
 	out := append(m.base.Stats(), fileStats(m.fs, CacheFile, m.cachePath)...)
 	if dead, bytes := m.dead(); dead > 0 {
 		out = append(out, index.FileStat{Name: CacheFile, Part: "dead rows", Bytes: bytes, Rows: dead})
+	}
+	if info, err := m.fs.Stat(m.tailPath); err == nil {
+		h := m.base.Header()
+		t, _, _ := loadTail(m.fs, m.tailPath, m.identity(&h))
+		out = append(out, index.FileStat{Name: TailFile, Bytes: info.Size, Rows: int64(len(t.recs))})
 	}
 	return append(out, fileStats(m.fs, AnswersFile, m.answersPath)...)
 }

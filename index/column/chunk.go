@@ -69,6 +69,7 @@ type chunk struct {
 	packs   []envBlock // instead in a chunk made of chunks
 	arrival []int64
 	size    []int64
+	body    mailsort.Arena // BODYSTRUCTUREs, of a reader with a tail
 
 	buf, key, scratch []byte
 
@@ -124,6 +125,7 @@ func (c *chunk) reset(seq int) {
 		c.address[i].Reset()
 	}
 	c.arrival, c.size = c.arrival[:0], c.size[:0]
+	c.body.Reset()
 	c.env.reset()
 	c.packed = envBlock{}
 }
@@ -136,12 +138,18 @@ type reader struct {
 	compat mailsort.Compat
 	key    hashKey
 	phases *index.Phases
+
+	// What is known of messages without reading them, see told.
+	tail *tail
+	uids []uint32
+	hash func(uid uint32, key []byte) index.SetHash
 }
 
-// read adds message e to c. A message that cannot be found (or may not be
+// read adds message e, the i-th that is read, to c. A message that cannot be found (or may not be
 // read) is added without values; any other failure to read is an error.
-func (r *reader) read(c *chunk, e *index.Entry) error {
+func (r *reader) read(c *chunk, i int, e *index.Entry) error {
 	c.n++
+	rec := r.told(i, e)
 	var head []byte
 	var err error
 	absent, denied := false, false
@@ -152,9 +160,22 @@ func (r *reader) read(c *chunk, e *index.Entry) error {
 	known := e.MTimeOK
 	size := e.VSize
 	var h rfc5322.Header
-	if err == nil && r.want.header() {
+	var body []byte
+	switch {
+	case rec != nil:
+		internal, known = rec.date, true
+		if rec.vsize >= 0 {
+			size = rec.vsize
+		}
+		c.buf = rec.header(c.buf[:0])
+		head, body = c.buf, rec.each(nil)
+		r.scan(head, &h)
+	case err == nil && r.want.header():
 		err = r.header(c, e, &h)
 		head = c.buf
+	}
+	if r.tail != nil {
+		c.body.Append(body)
 	}
 	if err == nil && r.want.size && size < 0 {
 		c.key, err = r.src.ReadMessage(e, c.key)

@@ -80,6 +80,13 @@ func (m *mailbox) compact() error {
 				parts = append(parts, w.parts(len(live))...)
 			}
 		}
+		if pruneErr == nil {
+			var p part
+			var ok bool
+			if p, ok, pruneErr = st.pruneBodies(live); ok {
+				parts = append(parts, p)
+			}
+		}
 	})
 	if !m.base.Folded() {
 		err = m.base.Compact()
@@ -101,6 +108,9 @@ func (m *mailbox) compact() error {
 		return err
 	}
 	m.lostCache = nil
+	if err := m.dropTail(&h, st.state.uidNext); err != nil {
+		return err
+	}
 	m.drop() // what it had decoded has other numbers now
 	if m.storedAnswers(&h) == nil {
 		if err := m.fs.Remove(m.answersPath); err != nil && !errors.Is(err, fs.ErrNotExist) {

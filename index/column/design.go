@@ -36,7 +36,7 @@ func (design) Open(cfg index.Config) (index.Mailbox, error) {
 		return nil, err
 	}
 	m := &mailbox{cfg: cfg, fs: cfg.FS, base: base,
-		cachePath: filepath.Join(cfg.Dir, CacheFile), answersPath: filepath.Join(cfg.Dir, AnswersFile)}
+		cachePath: filepath.Join(cfg.Dir, CacheFile), tailPath: filepath.Join(cfg.Dir, TailFile), answersPath: filepath.Join(cfg.Dir, AnswersFile)}
 	if cfg.Options.Compat == index.CompatDovecot {
 		m.compat = mailsort.Dovecot
 	}
@@ -45,6 +45,7 @@ func (design) Open(cfg index.Config) (index.Mailbox, error) {
 		m.memo.bound = defaultCacheBytes
 	}
 	m.memo.least = memoAtLeast
+	m.tailRows = tailRows
 	return m, nil
 }
 
@@ -63,10 +64,13 @@ type mailbox struct {
 	base   *index.Base
 	compat mailsort.Compat
 
-	cachePath, answersPath string
+	cachePath, tailPath, answersPath string
 
 	st              *store // nil: not opened
 	view            view   // of st
+	tail            *tail  // nil: not read
+	tailRows        int    // records from which the tail becomes rows of the cache
+	told            []byte // scratch of Cache
 	answers         *answersFile
 	memo            memo
 	pending         chan struct{} // closed when the cache that is being published is on disk
@@ -130,6 +134,8 @@ func (m *mailbox) Messages(fn func(index.Message) bool) error {
 func (m *mailbox) Close() error {
 	m.drop()
 	m.closeAnswers()
+	m.tail.close()
+	m.tail = nil
 	m.memo.close()
 	return m.base.Close()
 }

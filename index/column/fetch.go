@@ -9,7 +9,8 @@ import (
 )
 
 // Fetch takes the fields of an ENVELOPE from the cache when it has them
-// (fields=envelope), everything else from the mail. A block of about a
+// (fields=envelope, or mail that Cache was told of), a BODYSTRUCTURE from there
+// alone, everything else from the mail. A block of about a
 // thousand envelopes is decoded unless the last message was near: a
 // millisecond. A cache without a row is not filled for a few messages.
 func (m *mailbox) Fetch(uids []uint32, fields []string, fn func(uid uint32, values [][]byte) error) error {
@@ -17,9 +18,17 @@ func (m *mailbox) Fetch(uids []uint32, fields []string, fn func(uid uint32, valu
 	if !h.Exists {
 		return m.base.Damage()
 	}
-	place, cached := envPlaces(fields)
-	if !m.envelopes() || !cached {
+	place, want, cached := envPlaces(fields)
+	if !cached {
 		return m.fetchMail(uids, fields, fn)
+	}
+	if done, err := m.fetchTold(&h, uids, place, fn); done || err != nil {
+		return err
+	}
+	if want != 0 && !m.envelopes() {
+		if st, err := m.cache(&h); err != nil || !st.covers("env") {
+			return m.fetchMail(uids, fields, fn)
+		}
 	}
 	var failed error // fn's: not the cache's to heal
 	done := 0
@@ -34,16 +43,16 @@ func (m *mailbox) Fetch(uids []uint32, fields []string, fn func(uid uint32, valu
 			return err
 		}
 		m.wait()
-		if v.n > 0 && !st.covers("env") {
+		if v.n > 0 && want != 0 && !st.covers("env") {
 			done = -1
 			return nil
 		}
-		if st.env == nil && st.rows > 0 {
+		if st.env == nil && st.rows > 0 && want != 0 {
 			if st.env, err = st.envReader(); err != nil {
 				return err
 			}
 		}
-		done, failed, err = m.fetchCached(st, v, uids, done, place, fields, fn)
+		done, failed, err = m.fetchCached(st, v, uids, done, place, want, fields, fn)
 		return err
 	})
 	if failed != nil || err != nil {
@@ -62,25 +71,122 @@ func firstOf(a, b error) error {
 	return b
 }
 
-// envPlaces finds the fields among those of the cache.
-func envPlaces(fields []string) (place []int, ok bool) {
+// bodyPlace is the place of the BODYSTRUCTURE.
+const bodyPlace = -1
+
+// envPlaces finds the fields among those of the cache; want has a bit for each
+// place but bodyPlace.
+func envPlaces(fields []string) (place []int, want uint64, ok bool) {
 	place = make([]int, len(fields))
 	for i, name := range fields {
+		if strings.EqualFold(name, index.BodyStructureField) {
+			place[i] = bodyPlace
+			continue
+		}
 		place[i] = slices.IndexFunc(envelopeFields[:], func(f rfc5322.Field) bool { return strings.EqualFold(f.String(), name) })
 		if place[i] < 0 {
-			return nil, false
+			return nil, 0, false
+		}
+		want |= 1 << place[i]
+	}
+	return place, want, true
+}
+
+// fetchTold answers from the tail alone, if it has all of uids; else nothing has
+// been done.
+func (m *mailbox) fetchTold(h *index.BaseHeader, uids []uint32, place []int, fn func(uint32, [][]byte) error) (done bool, err error) {
+	m.wait()
+	t, err := m.openTail(h)
+	if err != nil || len(t.recs) == 0 || len(uids) == 0 {
+		return false, err
+	}
+	recs := make([]*tailRec, len(uids))
+	for i, u := range uids {
+		if u < t.recs[0].uid || u > t.last() {
+			return false, nil
+		}
+		hash, ok, err := m.base.HashOf(u)
+		if err != nil {
+			return false, err
+		}
+		if !ok {
+			continue // expunged
+		}
+		if recs[i] = t.find(u, hash); recs[i] == nil {
+			return false, nil
 		}
 	}
-	return place, true
+	values := make([][]byte, len(place))
+	text := make([]byte, 0, 1024) // not nil: an empty value is not a missing one
+	for i, rec := range recs {
+		if rec == nil {
+			continue
+		}
+		text = text[:0]
+		clear(values)
+		var from, to [envFields]int
+		body := rec.each(func(f rfc5322.Field, raw []byte) {
+			if p := slices.Index(envelopeFields[:], f); p >= 0 {
+				from[p] = len(text)
+				text = index.AppendValue(text, raw)
+				to[p] = len(text) + 1
+			}
+		})
+		for k, p := range place {
+			switch {
+			case p == bodyPlace:
+				values[k] = body
+			case to[p] > 0:
+				values[k] = text[from[p] : to[p]-1 : to[p]-1]
+			}
+		}
+		m.counts.records.Add(1)
+		if err := fn(uids[i], values); err != nil {
+			return true, err
+		}
+	}
+	return true, nil
+}
+
+// bodyOf is what is known of a message's BODYSTRUCTURE.
+func (m *mailbox) bodyOf(uid uint32) ([]byte, error) {
+	h := m.base.Header()
+	t, err := m.openTail(&h)
+	if err != nil {
+		return nil, err
+	}
+	if uid <= t.last() {
+		hash, ok, err := m.base.HashOf(uid)
+		if err != nil {
+			return nil, err
+		}
+		if rec := t.find(uid, hash); ok && rec != nil {
+			return rec.each(nil), nil
+		}
+	}
+	st, err := m.cache(&h)
+	if err != nil {
+		return nil, err
+	}
+	if row, ok := slices.BinarySearch(st.cols.uid, uid); ok {
+		return st.bodyOf(row)
+	}
+	return nil, nil
+}
+
+// bodyOf is the BODYSTRUCTURE of a row.
+func (s *store) bodyOf(row int) (b []byte, err error) {
+	if s.body == nil {
+		if s.body, err = s.loadBodies(); err != nil {
+			return nil, err
+		}
+	}
+	return s.body.of(row)
 }
 
 // fetchCached answers for uids from position from on, and tells how far it got.
-func (m *mailbox) fetchCached(st *store, v *view, uids []uint32, from int, place []int, fields []string,
+func (m *mailbox) fetchCached(st *store, v *view, uids []uint32, from int, place []int, want uint64, fields []string,
 	fn func(uint32, [][]byte) error) (done int, failed, err error) {
-	want := uint64(0)
-	for _, p := range place {
-		want |= 1 << p
-	}
 	values := make([][]byte, len(place))
 	var all [envFields][]byte
 	for i := from; i < len(uids); i++ {
@@ -97,12 +203,18 @@ func (m *mailbox) fetchCached(st *store, v *view, uids []uint32, from int, place
 			}
 			continue
 		}
-		if err := st.env.read(row, want, &all); err != nil {
-			return i, nil, err
+		if want != 0 {
+			if err := st.env.read(row, want, &all); err != nil {
+				return i, nil, err
+			}
 		}
 		m.counts.records.Add(1)
 		for k, p := range place {
-			values[k] = all[p]
+			if p != bodyPlace {
+				values[k] = all[p]
+			} else if values[k], err = st.bodyOf(row); err != nil {
+				return i, nil, err
+			}
 		}
 		if failed = fn(uids[i], values); failed != nil {
 			return i, failed, nil
@@ -118,7 +230,27 @@ func (m *mailbox) fetchMail(uids []uint32, fields []string, fn func(uint32, [][]
 	if err != nil {
 		return err
 	}
-	return index.FetchFrom(m.source(), uids, fields, entry, fn)
+	return index.FetchFrom(m.source(), uids, fields, entry, m.withBodies(fields, fn))
+}
+
+// withBodies is fn with the BODYSTRUCTURE put among what the headers gave.
+func (m *mailbox) withBodies(fields []string, fn func(uint32, [][]byte) error) func(uint32, [][]byte) error {
+	some := slices.ContainsFunc(fields, func(f string) bool { return strings.EqualFold(f, index.BodyStructureField) })
+	if !some {
+		return fn
+	}
+	return func(uid uint32, values [][]byte) error {
+		b, err := m.bodyOf(uid)
+		if err != nil {
+			return err
+		}
+		for i, f := range fields {
+			if strings.EqualFold(f, index.BodyStructureField) {
+				values[i] = b
+			}
+		}
+		return fn(uid, values)
+	}
 }
 
 // fewNames is how many messages are worth decoding blocks of names for, rather

@@ -21,7 +21,7 @@ var partNames = [...]string{
 	"uid", "ctl", "id", "ref", "date", "subject", "subject.str", "subject.place", "hash",
 	"from", "from.str", "from.place", "to", "to.str", "to.place", "cc", "cc.str", "cc.place",
 	"dispfrom", "dispfrom.str", "dispfrom.place", "dispto", "dispto.str", "dispto.place",
-	"arrival", "size", "env", "env.idx", "env.irt", "state",
+	"arrival", "size", "env", "env.idx", "env.irt", "state", "body",
 }
 
 // blockSize of zstd parts: the window, too.
@@ -35,7 +35,7 @@ const halveFrom = 128 << 10
 // compressed already; they are stored as they are and mapped.
 func plain(name string) bool {
 	switch name {
-	case "uid", "id", "hash", "env", "date":
+	case "uid", "id", "hash", "env", "date", "body":
 		return true
 	}
 	return false

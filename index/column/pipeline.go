@@ -141,7 +141,7 @@ func (q *queue) read(c *chunk, seq int) error {
 	for i := seq * q.rows; i < min((seq+1)*q.rows, q.n); i++ {
 		var e *index.Entry
 		e, c.name = q.entry(i, &c.entry, c.name)
-		if err := q.r.read(c, e); err != nil {
+		if err := q.r.read(c, i, e); err != nil {
 			return err
 		}
 	}

@@ -265,9 +265,11 @@ func (s *store) textStream(t *text) (x textStream, err error) {
 		return x, s.loadText(t)
 	}
 	err = s.each(t.name+".str", func(b []byte, rows int) bool {
-		ok := x.b == nil && rows == t.dict.base
+		if x.b != nil {
+			return rows == 0 // a segment without a new string
+		}
 		x.b = b
-		return ok
+		return rows == t.dict.base
 	})
 	return x, err
 }

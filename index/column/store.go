@@ -28,6 +28,7 @@ type store struct {
 	arrival  []int64
 	size     []int64
 	env      *envReader
+	body     *bodies
 }
 
 // A text is a string column: the distinct strings, and each row's.

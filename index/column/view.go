@@ -267,11 +267,20 @@ func (m *mailbox) fill(st *store, h *index.BaseHeader, a arrivals) error {
 		w.arrival, w.size = st.covers("arrival"), st.covers("size")
 	}
 	n := len(a.uids)
+	t, err := m.openTail(h)
+	if err != nil {
+		return err
+	}
+	if len(t.recs) == 0 {
+		t = nil
+	} else if all, sizes := t.covered(a.uids); all && st.rows == 0 {
+		w = wants{thread: true, address: true, envelope: true, arrival: true, size: sizes} // in hand
+	}
 	b, err := newBuilder(st, w, n)
 	if err != nil {
 		return err
 	}
-	r := &reader{src: m.source(), want: w, compat: m.compat, key: st.key, phases: m.cfg.Phases}
+	r := &reader{src: m.source(), want: w, compat: m.compat, key: st.key, phases: m.cfg.Phases, tail: t, uids: a.uids, hash: m.base.Hash}
 	if err := readAll(r, n, m.cfg.Options.Workers, a.entry, b.merge); err != nil {
 		return err
 	}

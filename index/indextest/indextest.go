@@ -17,6 +17,8 @@
 //	HistoryMbox the same on an mbox: appended to, changed in place, rewritten
 //	Journal     the same on a source that tells what happened since, and the index
 //	            is the one that a comparison of all names gives
+//	Cached      of an index.Cacher: mail that it was told of it does not read, and
+//	            what it was told changes no answer
 //	Rebuilt     a grown index answers like one built from nothing
 //	Reopened    the same, field by field, from a second process's view; ten
 //	            reopenings change no byte on disk
@@ -92,7 +94,7 @@ type part struct {
 }
 
 var parts = []part{
-	{"Declared", declared}, {"History", history}, {"HistoryMbox", historyMbox}, {"Journal", journal}, {"Rebuilt", rebuilt}, {"Reopened", reopened},
+	{"Declared", declared}, {"History", history}, {"HistoryMbox", historyMbox}, {"Journal", journal}, {"Cached", cached}, {"Rebuilt", rebuilt}, {"Reopened", reopened},
 	{"SameSecond", sameSecond}, {"Compat", compat}, {"Swapped", swapped}, {"Stale", stale}, {"UIDValidity", uidValidity}, {"TwoReaders", twoReaders},
 	{"Flipped", flipped}, {"Torn", torn}, {"Checked", checked}, {"Tail", tail}, {"Crashed", crashed}, {"NoSpace", noSpace},
 }
