@@ -48,16 +48,13 @@ func (b *Box) now() int64 { return b.cfg.Now().Truncate(time.Second).Unix() }
 // carry takes messages through store, index and cache. Each gets its UID or
 // its error.
 func (b *Box) carry(ins []*incoming) {
-	b.arrival.expect()
+	ticket := b.arrival.expect()
 	stored := b.keep(ins)
-	keys := make([]string, len(stored))
-	for i, in := range stored {
-		keys[i] = in.key
-	}
+	b.arrival.stored(ticket, stored)
 	if len(stored) > 0 {
 		b.enlist(stored)
 	}
-	b.arrival.done(keys...)
+	b.arrival.done(stored)
 }
 
 // keep puts messages into the store and returns those that are there. One that
@@ -97,10 +94,10 @@ func (b *Box) enlist(ins []*incoming) {
 			return err
 		}
 		for _, in := range ins {
-			in.uid, _ = b.arrival.claim(in.key)
+			in.uid = b.arrival.claim(in.key)
 		}
 		listed = true
-		return b.tell(ins)
+		return b.tell()
 	})
 	for _, in := range ins {
 		switch {

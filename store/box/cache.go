@@ -2,8 +2,6 @@ package box
 
 import (
 	"bytes"
-	"cmp"
-	"slices"
 
 	"mailbench/index"
 	"mailbench/internal/mime"
@@ -32,30 +30,27 @@ func virtualSize(b []byte) int64 {
 // tell fills the cache with what is known of new messages. A design that is no
 // index.Cacher is asked for their envelopes, so that it caches what it caches
 // of those; it reads the mail for that. b.mu is held.
-func (b *Box) tell(ins []*incoming) error {
+func (b *Box) tell() error {
 	if !b.cfg.Cache {
 		return nil
 	}
-	msgs := make([]index.Cached, 0, len(ins))
-	for _, in := range ins {
-		if in.uid != 0 {
-			in.known.UID = in.uid
-			msgs = append(msgs, in.known)
-		}
-	}
-	if len(msgs) == 0 {
+	msgs := b.arrival.untold()
+	if len(msgs) == 0 { // another append has told of them
 		return nil
 	}
-	slices.SortFunc(msgs, func(a, b index.Cached) int { return cmp.Compare(a.UID, b.UID) })
+	var err error
 	switch m := b.mbox.(type) {
 	case index.Cacher:
-		return m.Cache(msgs)
+		err = m.Cache(msgs)
 	case index.Fetcher:
 		uids := make([]uint32, len(msgs))
 		for i := range msgs {
 			uids[i] = msgs[i].UID
 		}
-		return m.Fetch(uids, index.EnvelopeFields, func(uint32, [][]byte) error { return nil })
+		err = m.Fetch(uids, index.EnvelopeFields, func(uint32, [][]byte) error { return nil })
 	}
-	return nil
+	if err == nil {
+		b.arrival.told()
+	}
+	return err
 }

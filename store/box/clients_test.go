@@ -238,8 +238,10 @@ func agree(t *testing.T, b *Box, want map[uint32]*sent) {
 
 // everyFormat is each that there is, and one of this test's own.
 func everyFormat() []store.Format {
-	return append([]store.Format{&memory{spool: true}}, formats.All()...)
+	return append(append([]store.Format{&memory{spool: true}}, formats.All()...), extraFormats...)
 }
+
+var extraFormats []store.Format
 
 // TestClients_200 is 200 clients that append, flag, expunge, read and ask.
 func TestClients_200(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -28,6 +29,7 @@ type memory struct {
 	lazy  bool                        // a liar: writes what it has acknowledged with a later call
 	fail  func(m store.Message) error // asked before each message
 	calls int                         // of Append
+	reads atomic.Int64                // of mail, by whoever
 }
 
 func newMemory() *memory { return &memory{} }
@@ -255,6 +257,7 @@ func (s *memorySource) Order(es []index.Entry) {
 }
 
 func (s *memorySource) ReadMessage(e *index.Entry, buf []byte) ([]byte, error) {
+	s.f.reads.Add(1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i, ok := s.at[e.Key]
