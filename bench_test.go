@@ -47,4 +47,5 @@ func BenchmarkChanges(b *testing.B) { run.Changes(b) }
 func BenchmarkSort(b *testing.B)       { run.Sort(b) }
 func BenchmarkThread(b *testing.B)     { run.Thread(b) }
 func BenchmarkHeaderScan(b *testing.B) { run.HeaderScan(b) }
+func BenchmarkDamage(b *testing.B)     { run.Damage(b) }
 func BenchmarkFloor(b *testing.B)      { run.Floor(b) }

@@ -62,5 +62,8 @@ func (r *Runner) Thread(b *testing.B) { r.bench(b, "Thread") }
 // HeaderScan: the header scanner on the corpus's headers in memory.
 func (r *Runner) HeaderScan(b *testing.B) { r.bench(b, "HeaderScan") }
 
+// Damage: what designs answer from a damaged index.
+func (r *Runner) Damage(b *testing.B) { r.bench(b, "Damage") }
+
 // Floor: what the kernel and memory allow.
 func (r *Runner) Floor(b *testing.B) { r.bench(b, "Floor") }

@@ -61,6 +61,7 @@ func BenchmarkGrow(b *testing.B)        { run(b, (*Runner).Grow) }
 func BenchmarkSort(b *testing.B)        { run(b, (*Runner).Sort) }
 func BenchmarkThread(b *testing.B)      { run(b, (*Runner).Thread) }
 func BenchmarkHeaderScan(b *testing.B)  { run(b, (*Runner).HeaderScan) }
+func BenchmarkDamage(b *testing.B)      { run(b, (*Runner).Damage) }
 func BenchmarkFloor(b *testing.B)       { run(b, (*Runner).Floor) }
 
 // long reports whether tests may take hours: .ci/nightly says so.

@@ -77,6 +77,10 @@ var units = []string{
 	"Unit index-disk-B/msg better=lower",
 	"Unit commands/s better=higher",
 	"Unit late-pct better=lower",
+	"Unit silent-wrong-pct better=lower",
+	"Unit error-pct better=lower",
+	"Unit right-pct better=higher",
+	"Unit tried better=higher",
 }
 
 // report prints the row: medians of its samples as the benchmark's own

@@ -77,6 +77,7 @@ func (r *Runner) Rows() []Row {
 	rows = append(rows, growRows(r.cfg.Designs)...)
 	rows = append(rows, r.workRows()...)
 	rows = append(rows, memoryRows()...)
+	rows = append(rows, damageRows(r.cfg.Designs)...)
 	rows = append(rows, floorRows(r.mails2003())...)
 	slices.SortStableFunc(rows, func(a, b Row) int {
 		return cmp.Compare(slices.Index(benchmarks, a.Bench), slices.Index(benchmarks, b.Bench))
@@ -86,7 +87,7 @@ func (r *Runner) Rows() []Row {
 
 // benchmarks in the order in which they run.
 var benchmarks = strings.Fields("SelectFirst SelectAgain Resync ThreadFirst ThreadAgain SortDate SortSubject Compact " +
-	"Fetch Changes Append Deliver Mix Many Options Grow Sort Thread HeaderScan Floor")
+	"Fetch Changes Append Deliver Mix Many Options Grow Sort Thread HeaderScan Damage Floor")
 
 // mails2003 is the mail's state in the condition of the 2003 post, mails cold
 // and index warm, as near as it can be had: without permission to drop the
