@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"sync"
 	"testing"
 
 	"mailbench/internal/fsys"
@@ -33,7 +34,10 @@ func (k *kit) fullAt(t *testing.T, nth int, forever bool) (calls int) {
 	}
 	mustClose(t, st)
 	on := true
+	var mu sync.Mutex
 	failing := fsys.Failing(quick, func(op fsys.Op, _ string, _ int64, n int) error {
+		mu.Lock() // a store may sync several files beside each other
+		defer mu.Unlock()
 		if !on || !op.Changes() {
 			return nil
 		}
