@@ -13,6 +13,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"mailbench/index"
+	"mailbench/internal/mime"
 	mailsort "mailbench/sort"
 	"mailbench/store/box"
 	"mailbench/thread"
@@ -146,29 +147,18 @@ func (c *mixClient) some(draw *rand.Rand, n int) []uint32 {
 // fetch: FETCH of up to 100 messages drawn at random, of one to four things.
 func (c *mixClient) fetch(draw *rand.Rand) (bool, func() error, error) {
 	uids := c.some(draw, min(len(c.view), 100))
-	var fields []string
-	for range 1 + draw.IntN(4) {
-		if draw.IntN(4) != 0 {
-			fields = append(fields, index.EnvelopeFields...)
-			continue
-		}
-		for range 1 + draw.IntN(4) {
-			fields = append(fields, mixFields[draw.IntN(len(mixFields))])
-		}
-	}
-	slices.Sort(fields)
-	fields = slices.Compact(fields)
+	fields := drawFields(draw)
 	probe := uids[draw.IntN(len(uids))]
 	var got [][]byte
-	last, n := uint32(0), 0
+	var unknown []uint32 // whose BODYSTRUCTURE is not cached
+	last := uint32(0)
 	err := c.box.Query(func(m index.Mailbox) error {
-		got, last, n = nil, 0, 0
+		got, unknown, last = nil, unknown[:0], 0
 		f, ok := m.(index.Fetcher)
 		if !ok {
 			return errors.New("the design answers no FETCH")
 		}
 		return f.Fetch(uids, fields, func(uid uint32, values [][]byte) error {
-			n++
 			if uid <= last {
 				return fmt.Errorf("UID %d is fetched behind %d", uid, last)
 			}
@@ -176,10 +166,17 @@ func (c *mixClient) fetch(draw *rand.Rand) (bool, func() error, error) {
 				for _, v := range values {
 					got = append(got, bytes.Clone(v))
 				}
+				got = append(got, nil) // fetched, if it has no fields too
+			}
+			if at := slices.Index(fields, index.BodyStructureField); at >= 0 && values[at] == nil {
+				unknown = append(unknown, uid)
 			}
 			return nil
 		})
 	})
+	if err == nil {
+		err = c.structures(unknown)
+	}
 	return true, func() error {
 		l, mayBeGone := c.model.letterOf(probe)
 		switch {
@@ -190,12 +187,60 @@ func (c *mixClient) fetch(draw *rand.Rand) (bool, func() error, error) {
 		}
 		header := headerLines(l.Body)
 		for i, name := range fields {
-			if want := plainField(header, name); !bytes.Equal(got[i], want) || (got[i] == nil) != (want == nil) {
+			want := plainField(header, name)
+			if name == index.BodyStructureField {
+				if want = mime.AppendBodyStructure(nil, l.Body); got[i] == nil {
+					want = nil
+				}
+			}
+			if !bytes.Equal(got[i], want) || (got[i] == nil) != (want == nil) {
 				return fmt.Errorf("UID %d: %s is %q, want %q", probe, name, got[i], want)
 			}
 		}
 		return nil
 	}, err
+}
+
+// drawFields draws one to four of what FETCH asks for: three of four times one
+// of UID, FLAGS, INTERNALDATE, RFC822.SIZE, ENVELOPE, BODY and BODYSTRUCTURE, of
+// which the first four need no field of the message, else up to four header
+// fields.
+func drawFields(draw *rand.Rand) []string {
+	var fields []string
+	for range 1 + draw.IntN(4) {
+		if draw.IntN(4) != 0 {
+			switch draw.IntN(7) {
+			case 0:
+				fields = append(fields, index.EnvelopeFields...)
+			case 1, 2:
+				fields = append(fields, index.BodyStructureField)
+			}
+			continue
+		}
+		for range 1 + draw.IntN(4) {
+			fields = append(fields, mixFields[draw.IntN(len(mixFields))])
+		}
+	}
+	slices.Sort(fields)
+	return slices.Compact(fields)
+}
+
+// structures reads messages whole and makes their BODYSTRUCTURE, as a server
+// does that has it of no cache.
+func (c *mixClient) structures(uids []uint32) error {
+	var text []byte
+	for _, uid := range uids {
+		body, err := c.box.Read(uid, c.buf)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		c.buf = body
+		text = mime.AppendBodyStructure(text[:0], body)
+	}
+	return nil
 }
 
 // fetch2: FETCH of the whole of one message.

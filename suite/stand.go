@@ -10,7 +10,9 @@ import (
 	"mailbench/index"
 	"mailbench/internal/fsys"
 	"mailbench/internal/temp"
+	"mailbench/store"
 	"mailbench/store/box"
+	sqlstore "mailbench/store/sql"
 )
 
 // A setting is what the rows that write differ in.
@@ -166,33 +168,26 @@ func (st *stand) verify(l ledger) (indexBytes int64, err error) {
 	if err := st.open(st.fsync, false); err != nil {
 		return 0, fmt.Errorf("open again: %w", err)
 	}
-	return indexBytes, errors.Join(l.verify(st.box), st.leave(l))
+	return indexBytes, errors.Join(l.verify(st.box), st.shut())
 }
 
-// leave empties a mailbox that lies in a database of others, and closes it.
-func (st *stand) leave(l ledger) error {
-	var err error
-	if st.store.remote() {
-		uids := make([]uint32, 0, len(l))
-		for uid := range l {
-			uids = append(uids, uid)
-		}
-		err = errors.Join(st.box.Expunge(uids), st.box.Purge())
-	}
-	return errors.Join(err, st.shut())
-}
-
-// clear removes the files of the last mailbox.
-func (st *stand) clear() error {
+// clear removes the last mailbox, also from a database that is not below its
+// directory.
+func (st *stand) clear() (err error) {
 	if st.mail == "" {
 		return nil
 	}
-	return errors.Join(os.RemoveAll(st.mail), os.RemoveAll(st.index))
+	if st.store.remote() && st.store.format == sqlstore.Format {
+		err = sqlstore.Remove(store.Config{Dir: st.mail, Extra: st.store.extra})
+	}
+	err = errors.Join(err, os.RemoveAll(st.mail), os.RemoveAll(st.index))
+	st.mail, st.index = "", ""
+	return err
 }
 
 // remove ends the stand.
 func (st *stand) remove() error {
-	err := errors.Join(st.shut(), os.RemoveAll(st.base))
+	err := errors.Join(st.shut(), st.clear(), os.RemoveAll(st.base))
 	if st.other != "" {
 		err = errors.Join(err, os.RemoveAll(st.other))
 	}
