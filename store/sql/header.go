@@ -68,7 +68,7 @@ func (h headers) fields(header []byte, fn func(name string, value []byte)) {
 		if len(name) == 0 || len(name) > maxName || bytes.ContainsAny(name, " \t\r\n\x00") {
 			continue
 		}
-		lower := string(bytes.ToLower(name))
+		lower := asciiLower(name)
 		if h == headersEnvelope && !envelope[lower] {
 			continue
 		}
@@ -79,4 +79,15 @@ func (h headers) fields(header []byte, fn func(name string, value []byte)) {
 		n++
 		fn(lower, value)
 	}
+}
+
+// asciiLower is b in lower case: its letters of ASCII, nothing else is changed.
+func asciiLower(b []byte) string {
+	out := bytes.Clone(b)
+	for i, c := range out {
+		if 'A' <= c && c <= 'Z' {
+			out[i] = c + 'a' - 'A'
+		}
+	}
+	return string(out)
 }
