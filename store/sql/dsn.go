@@ -83,7 +83,7 @@ func mariadb(dsn string, conns int) (*pool, error) {
 		// that its INSERT IGNORE has passed over.
 		"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
 		"SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
-		"SET SESSION foreign_key_checks = 1, unique_checks = 1",
+		"SET SESSION foreign_key_checks = 1, unique_checks = 1, innodb_lock_wait_timeout = 10",
 	}, conns), nil
 }
 

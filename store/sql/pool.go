@@ -106,11 +106,13 @@ func (p *pool) read(f func(*session) error) error {
 	}
 }
 
-// Retries of a transaction that met another one: about a second in all at
-// least, with waits up to maxWait.
+// Retries of a transaction that met another one: about two seconds of waits in
+// all. Where an engine itself waits for a lock before it gives up, no attempt
+// begins later than maxRetry after the first.
 const (
 	maxTries = 30
 	maxWait  = 100 * time.Millisecond
+	maxRetry = 20 * time.Second
 )
 
 // An unsureError is the loss of the connection while a COMMIT was under way:
@@ -130,7 +132,7 @@ func (p *pool) change(f func(*session) error) error {
 		p.write.Lock()
 		defer p.write.Unlock()
 	}
-	wait := time.Millisecond
+	start, wait := time.Now(), time.Millisecond
 	for try := 1; ; {
 		c, err := p.take()
 		if err != nil {
@@ -149,7 +151,7 @@ func (p *pool) change(f func(*session) error) error {
 		case err == nil:
 			return nil
 		case stale: // the server went away and may be back; a fresh session tells
-		case again && try < maxTries:
+		case again && try < maxTries && time.Since(start) < maxRetry:
 			time.Sleep(rand.N(wait) + wait/2)
 			wait = min(2*wait, maxWait)
 			try++

@@ -142,6 +142,12 @@ func TestChange_always(t *testing.T) {
 		if !errors.Is(err, errMet) || n != maxTries {
 			t.Errorf("%d attempts, %v", n, err)
 		}
+		// And sooner when the engine takes its time to say so.
+		n = 0
+		err = f.pool(1).change(func(s *session) error { time.Sleep(maxRetry - time.Second); return s.plain("X") })
+		if !errors.Is(err, errMet) || n != 2 {
+			t.Errorf("%d slow attempts, %v", n, err)
+		}
 	})
 }
 
