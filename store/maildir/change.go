@@ -27,7 +27,14 @@ func (m *mailbox) SetFlags(changes []store.Change) error {
 	var done []move
 	var touched [2]bool
 	var err error
-	for _, c := range changes {
+	last := make(map[string]int, len(changes))
+	for i := range changes {
+		last[changes[i].Key] = i
+	}
+	for i, c := range changes {
+		if last[c.Key] != i {
+			continue // what is between was never anybody's wish to see
+		}
 		old, ok := m.cat.Get(c.Key)
 		if !ok || old.Flags == c.Flags && old.Keywords == c.Keywords {
 			continue
