@@ -59,6 +59,10 @@ func buildIndex(c *cli.Context, m *mailbox) error {
 	if err := found(m.mb); err != nil {
 		return m.left(err)
 	}
+	// What is printed is what stays: an engine writes until it is closed.
+	if err := m.reopen(); err != nil {
+		return err
+	}
 	return indexInfo(c, m)
 }
 
@@ -163,6 +167,9 @@ func perMessage(bytes int64, messages int) float64 {
 func compactIndex(c *cli.Context, m *mailbox) error {
 	before := fileBytes(m.mb.Stats())
 	if err := m.mb.Compact(); err != nil {
+		return err
+	}
+	if err := m.reopen(); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(c.App.Writer, "%d bytes before, %d after\n", before, fileBytes(m.mb.Stats()))

@@ -43,6 +43,7 @@ type mailbox struct {
 	unlock func()       // nil: dir is nobody else's
 	named  bool         // dir is the user's -index-dir
 	design string
+	open   func() (index.Mailbox, error)
 }
 
 // onlyPath returns the command's one argument.
@@ -119,6 +120,12 @@ func openMailbox(c *cli.Context, path string, where place) (*mailbox, error) {
 			return nil, errors.Join(err, m.Close())
 		}
 	}
+	m.open = func() (index.Mailbox, error) {
+		return d.Open(index.Config{Dir: m.dir, Source: m.src, Options: o})
+	}
+	if err := m.foreign(where); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
 	// One command at a time: what two of them found out about the mail would
 	// meet in the same files.
 	if m.temp == nil {
@@ -131,10 +138,47 @@ func openMailbox(c *cli.Context, path string, where place) (*mailbox, error) {
 			return nil, errors.Join(err, m.Close())
 		}
 	}
-	if m.mb, err = d.Open(index.Config{Dir: m.dir, Source: m.src, Options: o}); err != nil {
+	if err := m.reopen(); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
 	return m, nil
+}
+
+// reopen closes the index, if it is open, and opens it.
+func (m *mailbox) reopen() error {
+	if mb := m.mb; mb != nil {
+		m.mb = nil
+		if err := mb.Close(); err != nil {
+			return err
+		}
+	}
+	mb, err := m.open()
+	if err == nil {
+		m.mb = mb
+	}
+	return err
+}
+
+// foreign refuses a directory that the user names as that of an index which is
+// to be changed, when its files are of something else. Nothing says so where
+// there is a note of whose index it is, and where what is found is damaged.
+func (m *mailbox) foreign(where place) error {
+	if !m.named || where != asMade {
+		return nil
+	}
+	if _, ok, err := readIdentity(m.dir); ok || err != nil {
+		return nil // claim looks at it
+	}
+	mb, err := m.open()
+	if err != nil {
+		return err
+	}
+	defer mb.Close()
+	if found(mb) != nil {
+		return nil
+	}
+	probe := mailbox{mb: mb, dir: m.dir, design: m.design}
+	return probe.hasFiles()
 }
 
 // hasFiles is an error if the index has no file but the one that every design

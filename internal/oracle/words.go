@@ -10,7 +10,26 @@ import (
 	"github.com/emersion/go-message/charset"
 )
 
-var encodedWord = regexp.MustCompile(`^=\?([^?]*)\?([bBqQ])[^?]*\?([^?]*)\?=`)
+// word cuts the encoded-word off that s begins with; size is 0 if it begins with
+// none. It looks no further than the third question mark behind: a header full
+// of what begins like words takes time for its length alone.
+func word(s string) (charset, encoding, text string, size int) {
+	rest, ok := strings.CutPrefix(s, "=?")
+	if !ok {
+		return "", "", "", 0
+	}
+	charset, rest, _ = strings.Cut(rest, "?")
+	if rest == "" || strings.IndexByte("bBqQ", rest[0]) < 0 {
+		return "", "", "", 0
+	}
+	encoding = rest[:1]
+	_, rest, _ = strings.Cut(rest, "?")
+	text, rest, _ = strings.Cut(rest, "?")
+	if rest == "" || rest[0] != '=' {
+		return "", "", "", 0
+	}
+	return charset, encoding, text, len(s) - len(rest) + 1
+}
 
 // decodeWords decodes the RFC 2047 encoded-words of an unfolded value. White
 // space between two of them vanishes (section 6.2). A word counts only between
@@ -20,11 +39,12 @@ var encodedWord = regexp.MustCompile(`^=\?([^?]*)\?([bBqQ])[^?]*\?([^?]*)\?=`)
 // knows is taken for UTF-8 (section 6.2 leaves that open).
 func decodeWords(s string) string {
 	var text textBuilder
-	var pending, pendingCharset string // decoded bytes of the last words
+	var pending []byte // decoded bytes of the last words
+	var pendingCharset string
 	flush := func() {
-		decoded, _ := convert(pendingCharset, pending)
+		decoded, _ := convert(pendingCharset, string(pending))
 		text.write(decoded)
-		pending, pendingCharset = "", ""
+		pending, pendingCharset = pending[:0], ""
 	}
 	done := 0 // s[:done] is dealt with and, unless it is 0, ends in a word
 	for pos := 0; ; {
@@ -33,15 +53,17 @@ func decodeWords(s string) string {
 			break
 		}
 		pos += i
-		m := encodedWord.FindStringSubmatch(s[pos:])
-		if m == nil || !(pos == done || isBlank(s[pos-1])) {
+		charset, encoding, encoded, size := word(s[pos:])
+		if size == 0 || !(pos == done || isBlank(s[pos-1])) {
 			pos += 2
 			continue
 		}
-		end := pos + len(m[0])
-		if end < len(s) && !isBlank(s[end]) && !encodedWord.MatchString(s[end:]) {
-			pos += 2
-			continue
+		end := pos + size
+		if end < len(s) && !isBlank(s[end]) {
+			if _, _, _, size := word(s[end:]); size == 0 {
+				pos += 2
+				continue
+			}
 		}
 		between := s[done:pos]
 		if done == 0 || strings.Trim(between, " \t\r\n") != "" {
@@ -51,11 +73,11 @@ func decodeWords(s string) string {
 		// Characters must not be divided among words (section 5), but are: so
 		// bytes of neighbours in one charset belong together, unless each word
 		// begins in a state of its own.
-		cs, _, _ := strings.Cut(m[1], "*") // RFC 2231 section 5: a language may follow
+		cs, _, _ := strings.Cut(charset, "*") // RFC 2231 section 5: a language may follow
 		if !strings.EqualFold(cs, pendingCharset) || strings.Contains(strings.ToLower(cs), "2022") {
 			flush()
 		}
-		pending, pendingCharset = pending+decodeText(m[2], m[3]), cs
+		pending, pendingCharset = append(pending, decodeText(encoding, encoded)...), cs
 		pos, done = end, end
 	}
 	flush()
