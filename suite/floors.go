@@ -3,7 +3,6 @@ package suite
 import (
 	"fmt"
 	"os"
-	"time"
 
 	"mailbench/internal/floor"
 	"mailbench/internal/temp"
@@ -86,7 +85,7 @@ func plausibleSync(r *Runner) error {
 		return err
 	}
 	r.syncTold = true
-	if m := median(took); m < 10*time.Microsecond {
+	if m := median(took); m < plausible {
 		r.doubts = append(r.doubts, note{"fsync", fmt.Sprintf("4 KiB and fdatasync take %v here: rows that sync are doubtful", m)})
 	}
 	return nil

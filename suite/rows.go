@@ -69,6 +69,7 @@ func (r *Runner) Rows() []Row {
 	for _, d := range r.cfg.Designs {
 		rows = append(rows, mailboxRows(d, r.mails2003())...)
 		rows = append(rows, r.readRows(d)...)
+		rows = append(rows, ioRows(d)...)
 	}
 	for _, d := range r.cfg.Designs {
 		rows = append(rows, manyRows(d)...)

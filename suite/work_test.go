@@ -458,3 +458,48 @@ func TestWork_output(t *testing.T) {
 		t.Errorf("left behind: %q", left)
 	}
 }
+
+// mapping can map its files or read them.
+type mapping struct{ optioned }
+
+func (mapping) Axes() index.Axes {
+	return index.Axes{Fetches: true, Extra: []index.Extra{{Name: "io", Values: []string{"mmap", "pread"}, Help: "a test's"}}}
+}
+
+// TestRows_io holds that a design with a choice of io has rows of both, and
+// that the row's design has it set.
+func TestRows_io(t *testing.T) {
+	r := runner(t, t.TempDir(), Config{Formats: bentStores()[:1], Designs: []index.Design{mapping{}}})
+	n := map[string]int{}
+	for _, row := range r.Rows() {
+		if io := row.value("io"); io != "" {
+			n[row.Bench+" "+io]++
+			if row.Default {
+				t.Errorf("%s is a default row", row.Name())
+			}
+		}
+	}
+	for _, io := range []string{"mmap", "pread"} {
+		for bench, want := range map[string]int{"ThreadAgain": 2, "SortDate": 2, "Mix": 1} {
+			if n[bench+" "+io] != want {
+				t.Errorf("%d rows of %s io=%s, want %d", n[bench+" "+io], bench, io, want)
+			}
+		}
+	}
+}
+
+// TestDoubtSync holds that a row which waits for the disk is doubted where a
+// sync takes no time, and one that does not wait never is.
+func TestDoubtSync(t *testing.T) {
+	for _, c := range []struct {
+		took   time.Duration
+		policy box.Fsync
+		want   int
+	}{{time.Microsecond, box.Group, 1}, {time.Microsecond, box.Always, 1}, {time.Microsecond, box.Never, 0}, {time.Millisecond, box.Group, 0}} {
+		r := &Runner{}
+		r.syncs = map[string]time.Duration{"/x": c.took}
+		if err := r.doubtSync("row", setting{ground: &ground{base: "/x"}, fsync: c.policy}); err != nil || len(r.doubts) != c.want {
+			t.Errorf("%v, fsync=%v: %v, %v", c.took, c.policy, r.doubts, err)
+		}
+	}
+}

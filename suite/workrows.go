@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"mailbench/index"
 	"mailbench/store/box"
 )
 
@@ -43,12 +42,10 @@ func (r *Runner) workRows() []Row {
 
 // mixStore is the store of the one default row of BenchmarkMix.
 func (r *Runner) mixStore() string {
-	for _, sh := range r.shelf {
-		if r.isDefaultStore(sh) {
-			return sh.name
-		}
+	if r.cfg.Stores == "" && len(r.cfg.Formats) == 0 || len(r.shelf) == 0 {
+		return defaultStores[0]
 	}
-	return ""
+	return r.shelf[0].name
 }
 
 func appendRows(s setting, def bool) []Row {
@@ -109,14 +106,4 @@ func deliverRows(s setting, def bool) []Row {
 		add(v, false)
 	}
 	return rows
-}
-
-// ioValues are a design's ways to read its files, nil where it has one.
-func ioValues(d index.Design) []string {
-	for _, x := range index.AxesOf(d).Extra {
-		if x.Name == "io" {
-			return x.Values
-		}
-	}
-	return nil
 }
