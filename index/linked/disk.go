@@ -170,8 +170,17 @@ func (m *mailbox) loadIndex() (found bool, err error) {
 	return true, nil
 }
 
-// loadRows makes the rows of the view, if they are not there yet.
+// loadRows makes the rows of the view, those of the messages that are there.
 func (m *mailbox) loadRows() error {
+	err := m.loadRaw()
+	if err == nil {
+		m.disk.settle()
+	}
+	return err
+}
+
+// loadRaw makes the rows, if they are not there yet; some may be dead.
+func (m *mailbox) loadRaw() error {
 	d := &m.disk
 	if d.rows {
 		return nil
@@ -194,6 +203,8 @@ func (m *mailbox) loadRows() error {
 	if err := d.decodeRows(b, d.layout); err != nil {
 		return err
 	}
+	d.count()
+	d.live = 0
 	d.file.Close()
 	d.file = nil
 	if err := d.apply(d.tail); err != nil {
@@ -238,7 +249,7 @@ func (m *mailbox) appendLog(t *trans, sync bool) error {
 	if err == nil && !d.rows && !structural(b) {
 		d.tail = append(d.tail, b...)
 	} else if err == nil {
-		err = m.loadRows()
+		err = m.loadRaw()
 	}
 	if err == nil {
 		err = d.apply(b)

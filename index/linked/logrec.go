@@ -194,10 +194,9 @@ func structural(b []byte) (yes bool) {
 // apply brings v up to date with whole transactions. With rows not loaded only
 // what concerns headers counts. An error: v is of no use any more.
 func (v *view) apply(b []byte) error {
-	var cur *ext    // of the last intro
-	stale := false  // its reset id is not the extension's
-	var seq uint64  // MODSEQ of this transaction's changes, 0: none
-	counts := false // flags or rows have changed
+	var cur *ext   // of the last intro
+	stale := false // its reset id is not the extension's
+	var seq uint64 // MODSEQ of this transaction's changes, 0: none
 	bad := ""
 	whole := walk(b, func(typ uint32, r []byte) bool {
 		if typ == recExtIntro { // a transaction's first record resets nothing else
@@ -216,13 +215,10 @@ func (v *view) apply(b []byte) error {
 				v.hdr.baseModSeq = seq
 			}
 		case recAppend:
-			counts = true
 			bad = v.applyAppend(r, seq)
 		case recExpunge | protect<<16:
-			counts = true
 			bad = v.applyExpunge(r)
 		case recFlags:
-			counts = true
 			bad = v.applyFlags(r, seq)
 		case recHeader:
 			bad = v.applyHeader(r)
@@ -234,6 +230,9 @@ func (v *view) apply(b []byte) error {
 			cur.reset, stale = le.Uint32(r), false
 			v.hdr.resets++
 			clear(cur.rec)
+			if cur.name == extCache {
+				v.live = 0
+			}
 		case recExtHdr:
 			if cur == nil || len(r) < 8 || int64(le.Uint32(r[4:])) > int64(len(r)-8) || le.Uint32(r) != 0 {
 				bad = "extension header"
@@ -260,9 +259,6 @@ func (v *view) apply(b []byte) error {
 	})
 	if bad != "" || whole != len(b) {
 		return corrupt(logFile, "record: %s", bad)
-	}
-	if counts && v.rows {
-		v.count()
 	}
 	return nil
 }
@@ -306,10 +302,19 @@ func (v *view) applyRecs(e *ext, r []byte, seq uint64) {
 	at := 0
 	for ; len(r) > 0; r = r[8:] {
 		i, ok := v.seek(at, le.Uint32(r))
-		if !ok {
+		if !ok || v.flags[i] == deadRow {
 			continue // expunged meanwhile
 		}
-		e.rec[i] = le.Uint32(r[4:])
+		x := le.Uint32(r[4:])
+		if e.name == extCache && v.live > 0 {
+			if x != 0 {
+				v.live++
+			}
+			if e.rec[i] != 0 {
+				v.live--
+			}
+		}
+		e.rec[i] = x
 		if seq != 0 && e.name == extKeywords {
 			v.touch(i, seq)
 		}
@@ -329,6 +334,7 @@ func (v *view) applyAppend(r []byte, seq uint64) (bad string) {
 		}
 		if v.rows {
 			v.append(uid, f)
+			v.counted(f, 1)
 			if seq != 0 {
 				v.touch(n, seq)
 			}
@@ -342,18 +348,29 @@ func (v *view) applyExpunge(r []byte) (bad string) {
 	if len(r)%8 != 0 {
 		return "expunge"
 	}
-	var rows []int
+	var cached []uint32
+	if v.live > 0 {
+		cached = v.recs(extCache)
+	}
+	last := -1
 	for ; len(r) > 0; r = r[8:] {
 		from, to := le.Uint32(r), le.Uint32(r[4:])
 		i, _ := v.row(from)
 		for ; i < len(v.uid) && v.uid[i] <= to; i++ {
-			if len(rows) > 0 && i <= rows[len(rows)-1] {
+			if i <= last {
 				return "expunge"
 			}
-			rows = append(rows, i)
+			if last = i; v.flags[i] == deadRow {
+				continue
+			}
+			v.counted(v.flags[i], -1)
+			v.flags[i] = deadRow
+			v.dead = append(v.dead, i)
+			if cached != nil && cached[i] != 0 {
+				v.live--
+			}
 		}
 	}
-	v.expunge(rows)
 	return ""
 }
 
@@ -368,7 +385,12 @@ func (v *view) applyFlags(r []byte, seq uint64) (bad string) {
 		from, to, add, remove, how := le.Uint32(r), le.Uint32(r[4:]), r[8], r[9], le.Uint16(r[10:])
 		i, _ := v.row(from)
 		for ; i < len(v.uid) && v.uid[i] <= to; i++ {
+			if v.flags[i] == deadRow {
+				continue
+			}
+			v.counted(v.flags[i], -1)
 			v.flags[i] = v.flags[i]&^remove | add
+			v.counted(v.flags[i], 1)
 			if v.flags[i]>>6 > index.DirNone {
 				return "flags"
 			}

@@ -1,6 +1,7 @@
 package linked
 
 import (
+	"errors"
 	"io"
 	"time"
 
@@ -194,14 +195,18 @@ func (m *mailbox) saveDecisions() error {
 	})
 }
 
-// live counts the messages that have a record.
-func (m *mailbox) live() (n uint32) {
-	for _, off := range m.disk.recs(extCache) {
-		if off != 0 {
-			n++
+// live counts the messages that have a record: O(rows) the first time.
+func (m *mailbox) live() uint32 {
+	v := &m.disk.view
+	if v.live == 0 {
+		v.live = 1
+		for i, off := range v.recs(extCache) {
+			if off != 0 && v.flags[i] != deadRow {
+				v.live++
+			}
 		}
 	}
-	return n
+	return uint32(v.live - 1)
 }
 
 // due says why the cache file is due for a purge, "" if it is not.
@@ -263,7 +268,7 @@ func (m *mailbox) purgeExpunged() error {
 // purge rewrites the cache file: one record for each message that is there,
 // without the fields that nobody uses. The lock is held and the rows are there.
 func (m *mailbox) purge(why string) error {
-	if err := m.openCache(); err != nil {
+	if err := errors.Join(m.loadRows(), m.openCache()); err != nil {
 		return err
 	}
 	old := m.cache

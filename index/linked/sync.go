@@ -130,8 +130,8 @@ func (m keeper) Save(t *index.Table, d *index.Delta, k index.Known, c index.Chan
 	}
 	tr.expunge(d.Removed)
 	tr.append(t, t.Len()-len(d.Added), t.Len())
-	tr.flags(t, d.Flagged, 0)
-	tr.flags(t, d.Moved, flagNoModSeq)
+	tr.flags(rowsOf(t, d.Flagged), 0)
+	tr.flags(rowsOf(t, d.Moved), flagNoModSeq)
 	tr.keywords(v, t, d.Flagged, d.Added)
 	if len(d.Added) > 0 {
 		tr.day(v, t.UIDs()[t.Len()-len(d.Added)], m.cfg.Now())
@@ -236,22 +236,35 @@ func (t *trans) expunge(uids []uint32) {
 	t.end(at)
 }
 
-// flags writes the flags of rows, neighbours with the same flags as one range.
-func (t *trans) flags(tab *index.Table, rows []int32, how uint16) {
+// A flagged is a message's flags; next: the row after that of the one before.
+type flagged struct {
+	uid   uint32
+	flags uint8
+	next  bool
+}
+
+func rowsOf(tab *index.Table, rows []int32) []flagged {
+	out := make([]flagged, len(rows))
+	for i, r := range rows {
+		out[i] = flagged{tab.UIDs()[r], packFlags(tab.Flags()[r], tab.Dir(int(r))), i > 0 && r == rows[i-1]+1}
+	}
+	return out
+}
+
+// flags writes flags, neighbours with the same flags as one range.
+func (t *trans) flags(rows []flagged, how uint16) {
 	if len(rows) == 0 {
 		return
 	}
-	of := func(r int32) uint8 { return packFlags(tab.Flags()[r], tab.Dir(int(r))) }
 	at := t.begin(recFlags)
 	for i := 0; i < len(rows); {
-		f := of(rows[i])
 		j := i + 1
-		for j < len(rows) && rows[j] == rows[j-1]+1 && of(rows[j]) == f {
+		for j < len(rows) && rows[j].next && rows[j].flags == rows[i].flags {
 			j++
 		}
-		t.b = le.AppendUint32(t.b, tab.UIDs()[rows[i]])
-		t.b = le.AppendUint32(t.b, tab.UIDs()[rows[j-1]])
-		t.b = append(t.b, f, 0xff)
+		t.b = le.AppendUint32(t.b, rows[i].uid)
+		t.b = le.AppendUint32(t.b, rows[j-1].uid)
+		t.b = append(t.b, rows[i].flags, 0xff)
 		t.b = le.AppendUint16(t.b, how)
 		i = j
 	}

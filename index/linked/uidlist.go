@@ -139,15 +139,27 @@ func (m *mailbox) writeList(v *view, t *index.Table) (size int64, err error) {
 // extendList appends the rows of t from row on, behind size bytes that are
 // known to be right; when the file is not that long it is written anew.
 func (m *mailbox) extendList(v *view, t *index.Table, row int, size int64) (int64, error) {
-	if in, err := m.fs.Stat(m.path(listFile)); err != nil || in.Size != size || 4*m.deadLines > t.Len()+1024 {
+	if !m.listGrows(size, t.Len()) {
 		return m.writeList(v, t)
-	}
-	if row == t.Len() {
-		return size, nil
 	}
 	var b []byte
 	for ; row < t.Len(); row++ {
 		b = appendListLine(b, t.UIDs()[row], t.Key(row))
+	}
+	return m.growList(b, size)
+}
+
+// listGrows reports whether lines can be appended to the uidlist of n messages,
+// which should be size bytes long.
+func (m *mailbox) listGrows(size int64, n int) bool {
+	in, err := m.fs.Stat(m.path(listFile))
+	return err == nil && in.Size == size && 4*m.deadLines <= n+1024
+}
+
+// growList appends lines and returns the size after it.
+func (m *mailbox) growList(b []byte, size int64) (int64, error) {
+	if len(b) == 0 {
+		return size, nil
 	}
 	f, err := m.fs.OpenFile(m.path(listFile), os.O_RDWR, 0o600)
 	if err != nil {

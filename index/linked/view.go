@@ -15,7 +15,12 @@ type view struct {
 	flags  []uint8
 	modseq []uint64 // nil: hdr.baseModSeq for all
 	exts   []ext
+	dead   []int // expunged rows that settle has not taken out yet; their flags are deadRow
+	live   int   // 1 + rows with a cache record; 0: not counted
 }
+
+// deadRow is the flags of an expunged row: no folder has that number.
+const deadRow = 0xc0
 
 func packFlags(f index.Flags, dir uint8) uint8 { return uint8(f)&0x3f | dir<<6 }
 
@@ -106,17 +111,38 @@ func without[T any](a []T, rows []int) []T {
 	return a[:at]
 }
 
+// settle takes out the rows that were expunged. O(rows) if there are any.
+func (v *view) settle() {
+	if len(v.dead) == 0 {
+		return
+	}
+	rows := v.dead
+	v.dead = nil
+	slices.Sort(rows)
+	v.expunge(rows)
+}
+
 // count sets the counts of the header.
 func (v *view) count() {
 	h := &v.hdr
-	h.messages, h.seen, h.deleted = uint32(len(v.uid)), 0, 0
+	h.messages, h.seen, h.deleted = 0, 0, 0
 	for _, f := range v.flags {
-		if index.Flags(f)&index.FlagSeen != 0 {
-			h.seen++
-		}
-		if index.Flags(f)&index.FlagDeleted != 0 {
-			h.deleted++
-		}
+		v.counted(f, 1)
+	}
+}
+
+// counted adds a row of these flags to the counts, or takes it out (-1).
+func (v *view) counted(f uint8, n int32) {
+	if f == deadRow {
+		return
+	}
+	h := &v.hdr
+	h.messages += uint32(n)
+	if index.Flags(f)&index.FlagSeen != 0 {
+		h.seen += uint32(n)
+	}
+	if index.Flags(f)&index.FlagDeleted != 0 {
+		h.deleted += uint32(n)
 	}
 }
 

@@ -1,0 +1,112 @@
+package linked
+
+import (
+	"mailbench/index"
+)
+
+// rewriteMaxFactor: a handle that stays open lets the log grow to so many times
+// index-rewrite-min before it writes the index file anew: the original has 8 KiB
+// for those who read the log, 128 KiB for those who wrote it.
+const rewriteMaxFactor = 16
+
+// Append implements index.Appender: a line of the uidlist for each new message
+// and a transaction. No row is moved: the view takes expunged ones out when
+// somebody asks for rows.
+func (m keeper) Append(t *index.Table, n *index.News, k index.Known, _ index.Changes) error {
+	if err := m.loadRaw(); err != nil {
+		return err
+	}
+	v := &m.disk.view
+	now, _ := v.known()
+	m.deadLines += len(n.Removed)
+	var lines []byte
+	for i := range n.Added {
+		lines = appendListLine(lines, n.Added[i].UID, []byte(n.Added[i].Key))
+	}
+	size, err := int64(0), error(nil)
+	if m.listGrows(now.listSize, k.Digest.N) {
+		size, err = m.growList(lines, now.listSize)
+	} else {
+		size, err = m.writeList(&view{hdr: header{uidValidity: t.UIDValidity, uidNext: t.UIDNext, indexID: v.hdr.indexID}}, t)
+	}
+	if err != nil {
+		return err
+	}
+	tr := newTrans()
+	if n.HighestModSeq != v.hdr.modseq {
+		tr.modSeq(n.HighestModSeq)
+	}
+	tr.expunge(n.Removed)
+	if len(n.Added) > 0 {
+		at := tr.begin(recAppend)
+		for i := range n.Added {
+			r := &n.Added[i]
+			tr.b = le.AppendUint32(tr.b, r.UID)
+			tr.b = le.AppendUint32(tr.b, uint32(packFlags(r.Flags, r.Dir)))
+		}
+		tr.end(at)
+	}
+	tr.flags(v.flagged(n.Flagged), 0)
+	tr.flags(v.flagged(n.Moved), flagNoModSeq)
+	tr.newsKeywords(v, n.Flagged, n.Added)
+	if len(n.Added) > 0 {
+		tr.day(v, n.Added[0].UID, m.cfg.Now())
+	}
+	tr.header(hdrUIDNext, n.UIDNext)
+	tr.source(v, known{k, size})
+	if err := m.appendLog(tr, true); err != nil {
+		return err
+	}
+	m.table = t
+	m.gen++
+	if m.disk.end >= m.opt.logRotate || m.disk.index && m.disk.end-m.disk.folded > rewriteMaxFactor*m.opt.rewriteMin {
+		if err := m.fold(); err != nil {
+			return err
+		}
+		if err := m.rotate(); err != nil {
+			return err
+		}
+	}
+	if len(n.Removed) > 0 {
+		return m.purgeExpunged()
+	}
+	return nil
+}
+
+// flagged makes rows for trans.flags.
+func (v *view) flagged(rows []index.Row) []flagged {
+	out := make([]flagged, len(rows))
+	last := -2
+	for i := range rows {
+		r := &rows[i]
+		row, _ := v.row(r.UID)
+		out[i] = flagged{r.UID, packFlags(r.Flags, r.Dir), row == last+1}
+		last = row
+	}
+	return out
+}
+
+// newsKeywords is trans.keywords for what a journal told.
+func (t *trans) newsKeywords(v *view, lists ...[]index.Row) {
+	old := v.recs(extKeywords)
+	at := 0
+	for _, rows := range lists {
+		for i := range rows {
+			k, uid := rows[i].Keywords, rows[i].UID
+			if was, ok := v.row(uid); k == 0 && (old == nil || !ok) || ok && old != nil && old[was] == k {
+				continue
+			}
+			if at == 0 {
+				t.intro(v, extKeywords, 0, 4)
+				at = t.begin(recExtRec)
+			}
+			t.b = le.AppendUint32(t.b, uid)
+			t.b = le.AppendUint32(t.b, k)
+		}
+	}
+	if at != 0 {
+		t.end(at)
+	}
+}
+
+var _ index.Appender = keeper{}
