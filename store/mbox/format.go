@@ -116,6 +116,9 @@ func (m *mailbox) create(dir string) error {
 	return m.fs.SyncDir(filepath.Dir(filepath.Clean(dir)))
 }
 
+// loadBatch is how many rows are handed to the catalog at a time.
+const loadBatch = 4096
+
 // load scans the file into the catalog and mends its end.
 func (m *mailbox) load() error {
 	size, err := m.f.Size()
@@ -139,9 +142,13 @@ func (m *mailbox) load() error {
 	if good > size {
 		m.short = fmt.Errorf("offset %d: the file ends, %d bytes before its known length: %w", size, good-size, ErrCorrupt)
 	}
-	var rows []catalog.Row
+	rows := make([]catalog.Row, 0, loadBatch)
 	var odd []record
 	end, err := s.records(min(good, size), false, func(r *record) {
+		if len(rows) == loadBatch {
+			m.cat.Load(rows...)
+			rows = rows[:0]
+		}
 		rows = append(rows, r.row(m.gen))
 		m.last = max(m.last, r.uid)
 		if r.odd {
@@ -151,7 +158,8 @@ func (m *mailbox) load() error {
 	if err != nil {
 		return err
 	}
-	if !m.head.ok && len(rows) == 0 {
+	m.cat.Load(rows...)
+	if !m.head.ok && m.cat.Len() == 0 {
 		return fmt.Errorf("%s: %w: neither a head nor a message", m.path, ErrCorrupt)
 	}
 	m.end = end
@@ -170,7 +178,6 @@ func (m *mailbox) load() error {
 		}
 	}
 	m.side.note(m.head.gen, m.end, m.last)
-	m.cat.Load(rows...)
 	return nil
 }
 

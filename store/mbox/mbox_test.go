@@ -528,3 +528,52 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestExpunge_nameNotSynced: while the name of a file written anew may not last,
+// nothing is acknowledged that would go with it: not by the Store that could not
+// sync it, and not by one that finds it.
+func TestExpunge_nameNotSynced(t *testing.T) {
+	boom := errors.New("boom")
+	for _, reopen := range []bool{false, true} {
+		dir := t.TempDir()
+		log, err := fsys.NewLog(fsys.OS, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fail := 0
+		rec := fsys.Recording(fsys.OS, log)
+		cfg := store.Config{Dir: dir, FS: fsys.Failing(rec, func(op fsys.Op, _ string, _ int64, _ int) error {
+			if op == fsys.OpSyncDir && fail > 0 {
+				fail--
+				return boom
+			}
+			return nil
+		})}
+		s, err := store.Open(Format, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys := add(t, s, mail("1"), mail("2"))
+		fail = 2
+		if err := s.Expunge(keys[:1]); !errors.Is(err, boom) {
+			t.Fatalf("expunge: %v", err)
+		}
+		if reopen { // as after a kill: the first is not closed
+			fail = 0
+			if s, err = store.Open(Format, cfg); err != nil {
+				t.Fatal(err)
+			}
+		} else if _, err := s.Append([]store.Message{mail("no")}); !errors.Is(err, boom) {
+			t.Errorf("append: %v", err)
+		}
+		add(t, s, mail("3"))
+		after := t.TempDir()
+		if err := log.Replay(after, log.Len(), fsys.Crash{Data: fsys.Lost, Names: fsys.Lost}); err != nil {
+			t.Fatal(err)
+		}
+		got := view(t, open(t, store.Config{Dir: after}))
+		if len(got) != 2 || !strings.Contains(got[0], "Subject: 2") || !strings.Contains(got[1], "Subject: 3") {
+			t.Errorf("reopen=%v: after the power cut %q", reopen, got)
+		}
+	}
+}
