@@ -188,9 +188,10 @@ func (p *PerFile) sweep(adopt bool) error {
 			return err
 		}
 	}
-	p.removed.Store(len(left) > 0 || p.removed.Load())
+	// Those that somebody has removed already, perhaps before a crash, count, too.
+	p.removed.Store(true)
 	for _, id := range left {
-		if err := p.fs.Remove(p.path(id)); err != nil {
+		if err := p.fs.Remove(p.path(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

@@ -44,6 +44,7 @@ func (s *mdbox) goOn() error {
 // does not know yet are taken in (M2), torn bytes behind them are cut off, and
 // files in which all is dead are removed (M4).
 func (s *mdbox) recover() error {
+	s.removed.Store(true) // who was killed may have removed files
 	ns, err := s.files()
 	if err != nil {
 		return err
@@ -98,7 +99,6 @@ func (s *mdbox) recover() error {
 		if _, ok := live[n]; ok || sound && i == len(ns)-1 {
 			continue
 		}
-		s.removed.Store(true)
 		if err := s.fs.Remove(s.path(n)); err != nil {
 			return err
 		}

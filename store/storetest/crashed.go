@@ -27,7 +27,7 @@ type story struct {
 // tell records a history of n steps, with openings in between.
 func (k *kit) tell(t *testing.T, part uint64, n int, noSync bool) *story {
 	t.Helper()
-	root := filepath.Join(t.TempDir(), "mail")
+	root := filepath.Join(k.temp(t), "mail")
 	if err := os.MkdirAll(root, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func (k *kit) steps() int {
 func long() bool { return os.Getenv("MAILBENCH_LONG") != "" }
 
 func (k *kit) replay(t *testing.T, s *story, n int, c fsys.Crash, before, then *model) string {
-	dir, err := os.MkdirTemp(t.TempDir(), "crash")
+	dir, err := os.MkdirTemp(k.temp(t), "crash")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,19 +10,18 @@ import (
 	"testing"
 
 	"mailbench/index"
+	"mailbench/internal/fsys"
 	"mailbench/store"
 )
 
-// torn: of the last append, a crash may leave any part: all earlier messages are
-// there, and of its messages whole ones, the first of them.
+// torn: a crash cuts any write of the last append at any byte: all earlier
+// messages are there, and of its own whole ones.
 func torn(t *testing.T, k *kit) {
-	r := k.rand(400)
-	cfg := k.config(t)
-	st, m := k.open(t, cfg), newModel()
-	for range 8 {
-		k.walk(t, r, st, m)
-	}
-	old, was := readFiles(t, cfg.Dir), m.clone()
+	s := k.tell(t, 400, 9, false)
+	r := k.rand(401)
+	st, m := k.open(t, s.cfg), s.after[len(s.after)-1].clone()
+	t.Cleanup(func() { st.Close() })
+	from, was := s.log.Len(), m.clone()
 	msgs := []store.Message{k.newMessage(r), k.newMessage(r)}
 	keys, err := st.Append(msgs)
 	if err == nil {
@@ -31,42 +30,50 @@ func torn(t *testing.T, k *kit) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	now := readFiles(t, cfg.Dir)
-	t.Cleanup(func() { st.Close() })
-	tried := 0
-	for _, name := range slices.Sorted(maps.Keys(now)) {
-		from, grown := old[name]
-		text := now[name]
-		if slices.Contains(k.o.Behind, name) || !grown || !strings.HasPrefix(text, from) || text == from {
-			continue // a new file is made to last before anything tells of it
+	writes, tried := 0, 0
+	for n, e := range s.log.Events()[from:] {
+		if e.Op != fsys.OpWrite {
+			continue
 		}
-		step := max(1, (len(text)-len(from))/400)
-		if long() {
-			step = 1
+		writes++
+		step := 1
+		if !long() {
+			step = 1 + len(e.Data)/120
 		}
-		for n := len(from); n < len(text); n += 1 + r.IntN(2*step-1) {
-			f := maps.Clone(now)
-			f[name] = text[:n]
-			for _, behind := range k.o.Behind {
-				f[behind] = old[behind]
+		for cut := 0; cut < len(e.Data); cut += step {
+			dir, err := os.MkdirTemp(k.temp(t), "torn")
+			if err != nil {
+				t.Fatal(err)
 			}
-			dir := f.write(t, cfg.Dir)
-			if wrong := k.judge(t, at(cfg, dir, quick), was, m); wrong != "" {
-				t.Fatalf("%s cut at %d of %d, it had %d before: %s", name, n, len(text), len(from), wrong)
+			if err := s.log.Replay(dir, from+n, fsys.Crash{}); err != nil {
+				t.Fatal(err)
+			}
+			part(t, filepath.Join(dir, filepath.FromSlash(e.Name)), e.Off, e.Data[:cut])
+			if wrong := k.judge(t, at(s.cfg, dir, quick), was, m); wrong != "" {
+				t.Fatalf("write of %d bytes at %d of %s, cut at %d: %s", len(e.Data), e.Off, e.Name, cut, wrong)
 			}
 			os.RemoveAll(dir)
 			tried++
 		}
 	}
 	if tried == 0 {
-		for name := range now {
-			if _, there := old[name]; !there {
-				return // a file for each message, and nothing else
-			}
-		}
-		t.Error("the append changed no file")
+		t.Error("the append wrote nothing")
 	}
-	t.Logf("cut at %d places", tried)
+	t.Logf("%d writes, cut at %d places", writes, tried)
+}
+
+// part writes the first bytes of a write.
+func part(t *testing.T, name string, off int64, b []byte) {
+	t.Helper()
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err == nil {
+		if _, err = f.WriteAt(b, off); err == nil {
+			err = f.Close()
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Damage is what became of a mailbox of which one byte was changed.
@@ -102,7 +109,7 @@ func flipped(t *testing.T, k *kit) {
 			b := []byte(good[name])
 			b[off] ^= 1 << r.IntN(8)
 			f[name] = string(b)
-			dir := f.write(t, cfg.Dir)
+			dir := k.write(t, f, cfg.Dir)
 			k.look(t, at(cfg, dir, quick), m, &d, fmt.Sprintf("%s, byte %d of %d", name, off, len(b)))
 			os.RemoveAll(dir)
 		}

@@ -30,9 +30,9 @@ func readFiles(t testing.TB, dir string) files {
 
 // write puts them into a new directory. Directories without files are those of
 // like: a mailbox may want them.
-func (f files) write(t testing.TB, like string) string {
+func (k *kit) write(t testing.TB, f files, like string) string {
 	t.Helper()
-	root, err := os.MkdirTemp(t.TempDir(), "copy")
+	root, err := os.MkdirTemp(k.temp(t), "copy")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func indexed(t *testing.T, k *kit) {
 			r := k.rand(800)
 			cfg := k.config(t)
 			st, m := k.open(t, cfg), newModel()
-			dir := filepath.Join(t.TempDir(), "index")
+			dir := filepath.Join(k.temp(t), "index")
 			box := openIndex(t, d, dir, st)
 			steps := 25
 			if k.o.Short {
@@ -44,7 +44,7 @@ func indexed(t *testing.T, k *kit) {
 				if _, err := box.Sync(); err != nil {
 					t.Fatalf("step %d, %s: sync: %v", n, s.what, err)
 				}
-				anew := openIndex(t, d, filepath.Join(t.TempDir(), fmt.Sprint("anew", n)), st)
+				anew := openIndex(t, d, filepath.Join(k.temp(t), fmt.Sprint("anew", n)), st)
 				if _, err := anew.Sync(); err != nil {
 					t.Fatal(err)
 				}

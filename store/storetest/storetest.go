@@ -23,10 +23,12 @@ import (
 	"flag"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"testing"
 
 	"mailbench/internal/fsys"
+	"mailbench/internal/tempdir"
 	"mailbench/store"
 )
 
@@ -65,7 +67,7 @@ func RunWith(t *testing.T, f store.Format, o Options) {
 		seed = rand.Uint64()
 	}
 	t.Logf("replay with -seed=%d", seed)
-	k := &kit{f: f, o: o, seed: seed}
+	k := &kit{f: f, o: o, seed: seed, base: memory(t)}
 	for _, p := range []struct {
 		name    string
 		needsFS bool
@@ -95,13 +97,46 @@ type kit struct {
 	f    store.Format
 	o    Options
 	seed uint64
+	base string
 }
 
 func (k *kit) rand(part uint64) *rand.Rand { return rand.New(rand.NewPCG(k.seed, part)) }
 
+// memory is where mailboxes are made. Nothing here asks whether the disk keeps
+// its promises, and a file system in memory makes thousands of mailboxes in
+// seconds; "" where there is none.
+func memory(t testing.TB) string {
+	const shm = "/dev/shm"
+	if _, set := os.LookupEnv("TMPDIR"); set {
+		return ""
+	}
+	if _, err := os.Stat(shm); err != nil {
+		return ""
+	}
+	dir, err := tempdir.Make(shm, "mailbench-storetest-")
+	if err != nil {
+		return ""
+	}
+	t.Cleanup(func() { dir.Remove() })
+	return dir.Path
+}
+
+// temp is a new directory for a part.
+func (k *kit) temp(t testing.TB) string {
+	t.Helper()
+	if k.base == "" {
+		return t.TempDir()
+	}
+	dir, err := os.MkdirTemp(k.base, "part")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // config is that of a new mailbox below a directory of its own.
 func (k *kit) config(t testing.TB) store.Config {
-	return k.configIn(t, filepath.Join(t.TempDir(), "mail"))
+	return k.configIn(t, filepath.Join(k.temp(t), "mail"))
 }
 
 func (k *kit) configIn(t testing.TB, dir string) store.Config {
