@@ -6,12 +6,14 @@ import (
 
 	"mailbench/store"
 	"mailbench/store/cydir"
+	"mailbench/store/maildir"
+	"mailbench/store/mbox"
 	"mailbench/store/mdbox"
 	"mailbench/store/sdbox"
 )
 
 // all are the formats in the order in which tables show them.
-var all = []store.Format{cydir.Format, sdbox.Format, mdbox.Format}
+var all = []store.Format{maildir.Format, mbox.Format, cydir.Format, sdbox.Format, mdbox.Format}
 
 // All returns every format in the order of the tables.
 func All() []store.Format { return append([]store.Format(nil), all...) }
