@@ -32,13 +32,14 @@ type List struct {
 	f       index.File
 	h       header
 	seq     uint64
-	size    int64 // of the file, whole records
-	synced  int64 // what of it is known to last
-	broken  bool  // the file may hold what was not acknowledged: it is written anew first
-	unnamed bool  // the file's name may not last yet
-	clean   bool  // it was closed in order and nothing has been written since
-	litter  bool  // files are left over: Close must not say that all is in order
-	retry   int64 // size at which a compaction that failed is tried again
+	size    int64  // of the file, whole records
+	synced  int64  // what of it is known to last
+	told    uint64 // ids below are handed out as far as the file knows, see L6
+	broken  bool   // the file may hold what was not acknowledged: it is written anew first
+	unnamed bool   // the file's name may not last yet
+	clean   bool   // it was closed in order and nothing has been written since
+	litter  bool   // files are left over: Close must not say that all is in order
+	retry   int64  // size at which a compaction that failed is tried again
 	buf     []byte
 }
 
@@ -175,12 +176,16 @@ func (l *List) commit(all []*change1) error {
 		return err
 	}
 	b, seq := l.buf[:0], l.seq
-	adds, last := false, false
+	adds, last, told := false, false, l.told
 	for _, c := range all {
 		n := len(b)
 		if b = l.encode(b, c, &seq); len(b) > n {
 			adds = adds || len(c.add) > 0
 			last = last || c.sync
+		}
+		if len(c.add) > 0 {
+			last = last || KeyID(c.add[0].Key) < told // L6
+			told = max(told, KeyID(c.add[len(c.add)-1].Key)+1)
 		}
 	}
 	l.buf = b
@@ -191,7 +196,7 @@ func (l *List) commit(all []*change1) error {
 		if err := l.write(b, adds, last); err != nil {
 			return err
 		}
-		l.seq = seq
+		l.seq, l.told = seq, told
 	}
 	for _, c := range all {
 		l.show(c)
@@ -374,7 +379,7 @@ func (l *List) rewrite() (err error) {
 	if l.f != nil {
 		l.f.Close()
 	}
-	l.f, l.h, l.seq, l.size, l.synced = f, h, seq, int64(h.snapshot), int64(h.snapshot)
+	l.f, l.h, l.seq, l.size, l.synced, l.told = f, h, seq, int64(h.snapshot), int64(h.snapshot), h.next
 	l.broken, l.unnamed, l.clean = false, true, false
 	return nil
 }

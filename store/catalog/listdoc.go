@@ -43,6 +43,10 @@ package catalog
 // L5. Changes of several goroutines that wait at the same time are one write and
 // one sync.
 //
+// L6. A message that comes into the list behind one with a higher id lasts there
+// when Add returns, also if it was not asked to: a format that finds files again
+// takes those with ids above the list's for new, and the others for left over.
+//
 // Cost: a change is one write, and one fdatasync if it has to last. Opening
 // reads the whole file; 20 to 30 bytes a message in the snapshot, about 65 for a
 // message appended alone.

@@ -176,6 +176,7 @@ func (c *cursor) marks(r *Row) {
 func eachOp(payload []byte, fn func(op byte, id uint64, r *Row)) (what string) {
 	c := cursor{b: payload}
 	var d delta
+	var r Row // one for all: fn's use of it moves it to the heap
 	for len(c.b) > 0 {
 		op := c.byte()
 		if op == 'C' || op == 'D' {
@@ -183,7 +184,7 @@ func eachOp(payload []byte, fn func(op byte, id uint64, r *Row)) (what string) {
 			continue
 		}
 		d.id += uint64(c.varint())
-		var r Row
+		r = Row{}
 		switch op {
 		case 'A':
 			c.marks(&r)

@@ -87,7 +87,8 @@ func (l *List) load() error {
 	}
 	flush()
 	l.cat.Load() // what was read is no news
-	l.next.Store(max(next, h.next))
+	l.told = max(next, h.next)
+	l.next.Store(l.told)
 	l.h, l.seq, l.size, l.synced = h, rd.seq, rd.off, rd.synced
 	if rd.off == size {
 		return nil
