@@ -195,7 +195,7 @@ func TestCache_merges(t *testing.T) {
 // keeps of the mail.
 func TestCache_costs(t *testing.T) {
 	for _, group := range []int{1, 30, 100} {
-		c := fsys.Counting(fsys.OS)
+		c := fsys.Counting(fsys.Unsynced(fsys.OS))
 		d := &delivering{t: t, shelf: indextest.NewShelf()}
 		d.open(t.TempDir(), c, "envelope")
 		d.deliver(group) // makes the files

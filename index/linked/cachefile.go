@@ -22,7 +22,8 @@ const (
 type cache struct {
 	f     index.File // nil: no file yet
 	m     *fsys.Mapping
-	data  []byte
+	data  []byte // nil: not mapped
+	size  int64  // of the file, as far as this handle knows
 	seq   uint32 // file sequence: the reset id of the index's offsets
 	conts uint32 // records that continue others
 	count uint32 // messages that got a record
@@ -183,8 +184,23 @@ func (c *cache) remap() error {
 	if c.m != nil {
 		c.m.Close()
 	}
-	c.m, c.data = m, m.Data
+	c.m, c.data, c.size = m, m.Data, int64(len(m.Data))
 	return nil
+}
+
+// mapped makes data the file, if it is not.
+func (c *cache) mapped() error {
+	if len(c.data) > 0 || c.f == nil {
+		return nil
+	}
+	return c.remap()
+}
+
+func (c *cache) unmap() {
+	if c.m != nil {
+		c.m.Close()
+	}
+	c.m, c.data = nil, nil
 }
 
 // A record is previous offset u32, size u32 and fields: id u32, size u32 unless

@@ -112,10 +112,8 @@ func (m *mailbox) eachBatch(from, to int, row func(int) int32, ids []int, random
 	offsets := v.recs(extCache)
 	if c.f == nil {
 		offsets = nil
-	} else if len(c.data) == 0 {
-		if err := c.remap(); err != nil {
-			return false, err
-		}
+	} else if err := c.mapped(); err != nil {
+		return false, err
 	}
 	m.counts.lookups += int64(to - from)
 	for i := from; i < to; i++ {
@@ -149,7 +147,7 @@ func (m *mailbox) eachBatch(from, to int, row func(int) int32, ids []int, random
 		if err := m.readMail(todo, ids, made); err != nil {
 			return false, err
 		}
-		if err := m.store(todo, made); err != nil {
+		if err := m.store(todo, made, false); err != nil {
 			return false, err
 		}
 		next := 0

@@ -1,6 +1,7 @@
 package linked
 
 import (
+	"slices"
 	"strings"
 
 	"mailbench/index"
@@ -27,6 +28,10 @@ func (m *mailbox) fetch(uids []uint32, fields []string, fn func(uid uint32, valu
 	at := make([]int, len(fields))
 	seen := map[string]int{}
 	for i, f := range fields {
+		if strings.EqualFold(f, index.BodyStructureField) {
+			at[i] = -1
+			continue
+		}
 		name := headerPrefix + strings.ToLower(f)
 		k, ok := seen[name]
 		if !ok {
@@ -39,6 +44,22 @@ func (m *mailbox) fetch(uids []uint32, fields []string, fn func(uid uint32, valu
 	if err := m.openCache(); err != nil {
 		return err
 	}
+	if len(names) == 0 && slices.Contains(at, -1) {
+		values := make([][]byte, len(fields))
+		for _, row := range rows {
+			b, err := m.bodyOf(row)
+			if err != nil {
+				return err
+			}
+			for i := range values {
+				values[i] = b
+			}
+			if err := fn(v.uid[row], values); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	if len(names) == 0 || len(names) > 100 || len(m.cache.fields)+len(names) > maxFields/2 || strings.ContainsAny(strings.Join(names, ""), "\x00\n") {
 		return m.fetchMail(uids, fields, fn)
 	}
@@ -49,8 +70,15 @@ func (m *mailbox) fetch(uids []uint32, fields []string, fn func(uid uint32, valu
 			return nil // it has gone
 		}
 		text = text[:0]
+		var body []byte
 		for i := range fields {
-			ends[i] = -1
+			if ends[i] = -1; at[i] < 0 {
+				var err error
+				if body, err = m.bodyOf(row); err != nil {
+					return err
+				}
+				continue
+			}
 			if raw := headerValue(vals[at[i]]); raw != nil {
 				text = index.AppendValue(text, raw)
 				ends[i] = len(text)
@@ -58,7 +86,10 @@ func (m *mailbox) fetch(uids []uint32, fields []string, fn func(uid uint32, valu
 		}
 		from := 0
 		for i, end := range ends {
-			if values[i] = nil; end >= 0 {
+			switch values[i] = nil; {
+			case at[i] < 0:
+				values[i] = body
+			case end >= 0:
 				values[i] = text[from:end:end]
 				from = end
 			}

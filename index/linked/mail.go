@@ -147,7 +147,7 @@ func (m *mailbox) readMail(todo []missing, want []int, out []parsedAt) error {
 	if err := m.track.Naming(m.cfg.Source); err != nil {
 		return err
 	}
-	c, v := m.cache, &m.disk.view
+	c := m.cache
 	needHeader, needDate, needSize := false, false, false
 	for _, id := range want {
 		f := &c.fields[id]
@@ -155,12 +155,7 @@ func (m *mailbox) readMail(todo []missing, want []int, out []parsedAt) error {
 		needDate = needDate || f.name == fieldReceived
 		needSize = needSize || f.name == fieldVSize
 	}
-	mask := rfc5322.Date.Mask()
-	for i := range c.fields {
-		if f := &c.fields[i]; f.typ == typeHeader && f.std >= 0 {
-			mask |= f.std.Field().Mask()
-		}
-	}
+	mask := c.mask()
 	for i := range m.readers {
 		m.readers[i].b = m.readers[i].b[:0]
 	}
@@ -213,60 +208,7 @@ func (m *mailbox) readMail(todo []missing, want []int, out []parsedAt) error {
 			first.put(err)
 			return
 		}
-		p := &m.readers[reader]
-		if len(p.have) < len(c.fields) {
-			p.have = make([]bool, len(c.fields)+8)
-		}
-		c.present(todo[i].off, p.have)
-		at.gone, at.found, at.off = false, true, len(p.b)
-		if needHeader {
-			rfc5322.Scan(b[16:], mask, &p.head)
-		}
-		old := v.uid[todo[i].row] < v.hdr.dayFirst[7]
-		add := func(id int, loose bool) {
-			p.tmp = p.tmp[:0]
-			switch f := &c.fields[id]; {
-			case f.typ == typeHeader:
-				if s := p.head.Span; f.std < 0 {
-					if off, end, ok := findHeader(b[16:], f.name[len(headerPrefix):]); ok {
-						p.tmp = appendLines(p.tmp, b[16:], off, end)
-					}
-				} else if p.head.Present.Has(f.std.Field()) {
-					p.tmp = appendLines(p.tmp, b[16:], int(s[f.std].Off), int(s[f.std].Off+s[f.std].Len))
-				}
-			case f.name == fieldReceived:
-				p.tmp = le.AppendUint32(p.tmp, uint32(le.Uint64(b)))
-			case f.name == fieldVSize:
-				p.tmp = append(p.tmp, b[8:16]...)
-			default:
-				p.tmp = le.AppendUint64(p.tmp, uint64(m.sentDate(p.head.Raw(b[16:], rfc5322.Date))))
-			}
-			p.b = c.appendField(p.b, id, p.tmp, loose)
-		}
-		for id := range c.fields {
-			f := &c.fields[id]
-			if p.have[id] || !f.cached() {
-				continue
-			}
-			wanted := slices.Contains(want, id)
-			switch {
-			case wanted && f.name == fieldReceived && uint64(uint32(le.Uint64(b))) != le.Uint64(b):
-			case wanted, needHeader && f.typ == typeHeader && !(old && f.decision == decideTemp), needHeader && f.name == m.sentField() && !(old && f.decision == decideTemp):
-				add(id, false)
-				p.have[id] = true
-			}
-		}
-		at.stored = len(p.b)
-		for _, id := range want {
-			switch {
-			case p.have[id]:
-			case c.fields[id].name == fieldReceived:
-				p.b = c.appendField(p.b, id, b[:8], true)
-			default:
-				add(id, true)
-			}
-		}
-		at.end = len(p.b)
+		m.make(&m.readers[reader], at, todo[i], want, needHeader, mask, b)
 	})
 	n := 0
 	for i := range out {
@@ -276,6 +218,76 @@ func (m *mailbox) readMail(todo []missing, want []int, out []parsedAt) error {
 	}
 	m.counts.mails += int64(n)
 	return first.err
+}
+
+// mask is the header fields that a scan finds for the registry.
+func (c *cache) mask() rfc5322.Mask {
+	mask := rfc5322.Date.Mask()
+	for i := range c.fields {
+		if f := &c.fields[i]; f.typ == typeHeader && f.std >= 0 {
+			mask |= f.std.Field().Mask()
+		}
+	}
+	return mask
+}
+
+// make appends to p what is to be stored of a message and what is wanted of it
+// besides, from b: INTERNALDATE i64, CRLF size i64, header.
+func (m *mailbox) make(p *parsed, at *parsedAt, of missing, want []int, needHeader bool, mask rfc5322.Mask, b []byte) {
+	c, v := m.cache, &m.disk.view
+	if len(p.have) < len(c.fields) {
+		p.have = make([]bool, len(c.fields)+8)
+	}
+	c.present(of.off, p.have)
+	at.gone, at.found, at.off = false, true, len(p.b)
+	if needHeader {
+		rfc5322.Scan(b[16:], mask, &p.head)
+	}
+	old := v.uid[of.row] < v.hdr.dayFirst[7]
+	add := func(id int, loose bool) {
+		p.tmp = p.tmp[:0]
+		switch f := &c.fields[id]; {
+		case f.typ == typeHeader:
+			if s := p.head.Span; f.std < 0 {
+				if off, end, ok := findHeader(b[16:], f.name[len(headerPrefix):]); ok {
+					p.tmp = appendLines(p.tmp, b[16:], off, end)
+				}
+			} else if p.head.Present.Has(f.std.Field()) {
+				p.tmp = appendLines(p.tmp, b[16:], int(s[f.std].Off), int(s[f.std].Off+s[f.std].Len))
+			}
+		case f.name == fieldReceived:
+			p.tmp = le.AppendUint32(p.tmp, uint32(le.Uint64(b)))
+		case f.name == fieldVSize:
+			p.tmp = append(p.tmp, b[8:16]...)
+		default:
+			p.tmp = le.AppendUint64(p.tmp, uint64(m.sentDate(p.head.Raw(b[16:], rfc5322.Date))))
+		}
+		p.b = c.appendField(p.b, id, p.tmp, loose)
+	}
+	for id := range c.fields {
+		f := &c.fields[id]
+		if p.have[id] || !f.cached() {
+			continue
+		}
+		wanted := slices.Contains(want, id)
+		switch {
+		case wanted && f.name == fieldReceived && uint64(uint32(le.Uint64(b))) != le.Uint64(b):
+		case wanted, needHeader && f.typ == typeHeader && !(old && f.decision == decideTemp), needHeader && f.name == m.sentField() && !(old && f.decision == decideTemp):
+			add(id, false)
+			p.have[id] = true
+		}
+	}
+	at.stored = len(p.b)
+	for _, id := range want {
+		switch {
+		case p.have[id]:
+		case c.fields[id].name == fieldReceived:
+			p.b = c.appendField(p.b, id, b[:8], true)
+		default:
+			add(id, true)
+		}
+	}
+	at.end = len(p.b)
 }
 
 // cached reports whether anybody wants the field.

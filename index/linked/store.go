@@ -29,7 +29,9 @@ func (m *mailbox) extend(write func() error) error {
 
 // store appends to the cache what has been made of the mail of todo: for each
 // message a record that continues its chain.
-func (m *mailbox) store(todo []missing, made []parsedAt) error {
+// last: it is on disk then, and the map of the cache file is made anew when it
+// is needed.
+func (m *mailbox) store(todo []missing, made []parsedAt, last bool) error {
 	some := false
 	for i := range made {
 		some = some || made[i].stored > made[i].off && !made[i].gone
@@ -84,18 +86,22 @@ func (m *mailbox) store(todo []missing, made []parsedAt) error {
 		if _, err := f.WriteAt(c.header(m.disk.hdr.indexID), 0); err != nil {
 			return m.lose(err)
 		}
-		if m.opt.fsync == fsyncAlways {
+		if last || m.opt.fsync == fsyncAlways {
 			if err := f.Datasync(); err != nil {
 				return m.lose(err)
 			}
 		}
-		if err := m.appendLog(tr, false); err != nil {
+		if err := m.appendLog(tr, last); err != nil {
 			return err
 		}
 		if c.f == nil {
 			if c.f, err = m.fs.Open(m.path(cacheName)); err != nil {
 				return m.lose(err)
 			}
+		}
+		if c.size = at + int64(len(b)); last {
+			c.unmap()
+			return nil
 		}
 		return c.remap()
 	})
@@ -213,9 +219,9 @@ func (m *mailbox) live() uint32 {
 func (m *mailbox) due() string {
 	c := m.cache
 	switch {
-	case c.seq == 0 || int64(len(c.data)) < m.opt.purgeMin:
+	case c.seq == 0 || c.size < m.opt.purgeMin:
 		return ""
-	case int64(len(c.data)) > m.opt.cacheMax:
+	case c.size > m.opt.cacheMax:
 		return "size"
 	case c.blocks > m.opt.purgeBlocks+1:
 		return "registry blocks"
@@ -274,6 +280,9 @@ func (m *mailbox) purge(why string) error {
 	old := m.cache
 	if old.seq == 0 {
 		return nil
+	}
+	if err := old.mapped(); err != nil {
+		return err
 	}
 	now, v := uint32(m.cfg.Now().Unix()), &m.disk.view
 	m.cache = nil
