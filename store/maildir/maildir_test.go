@@ -492,3 +492,20 @@ func TestAppend_together(t *testing.T) {
 		s = open(t, store.Config{Dir: dir})
 	}
 }
+
+// FuzzMicroOf: a name of the microsecond after comes behind, whatever stood before.
+func FuzzMicroOf(f *testing.F) {
+	for _, base := range []string{"1.M2P3.h", "1.M1000000P3.h", "1.Q.h", "", "x", "007.M08", "99999999999999999999.M1P.h", "1.M99999999999999999999"} {
+		f.Add(base)
+	}
+	f.Fuzz(func(t *testing.T, base string) {
+		micro := microOf(base)
+		if micro < 0 || micro > maxMicro {
+			t.Fatalf("microOf(%q) = %d", base, micro)
+		}
+		next := fmt.Sprintf("%d.M%dP1.h,S=1,W=1", (micro+1)/1e6, (micro+1)%1e6)
+		if micro > 0 && maildir.Compare(base, next) >= 0 {
+			t.Errorf("%q does not come before %s", base, next)
+		}
+	})
+}
