@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -84,7 +85,19 @@ func TestSchema_others(t *testing.T) {
 				t.Errorf("got %v, want an error with %q", err, want)
 			}
 		}
-		newer := e.fresh(t)
+		one := e.fresh(t)
+		// A new database costs a server more than new tables.
+		empty := func() engine {
+			if one.dsn != "" {
+				p := one.raw(t, store.Config{})
+				for i := range tables {
+					p.run(t, "DROP TABLE IF EXISTS "+tables[len(tables)-1-i].name)
+				}
+				p.close()
+			}
+			return one
+		}
+		newer := empty()
 		cfg := cfgOf(newer)
 		if s := mustOpen(t, cfg); s.Close() != nil {
 			t.Fatal("close")
@@ -92,17 +105,17 @@ func TestSchema_others(t *testing.T) {
 		newer.raw(t, cfg).run(t, "UPDATE mailbench_schema SET version = 2")
 		refused(cfg, "schema 2")
 
-		foreign := e.fresh(t)
+		foreign := empty()
 		cfg = cfgOf(foreign)
 		foreign.raw(t, cfg).run(t, "CREATE TABLE mailbench_schema(words INTEGER)")
 		refused(cfg, "mailbench_schema")
 
-		part := e.fresh(t)
+		part := empty()
 		cfg = cfgOf(part)
 		part.raw(t, cfg).run(t, "CREATE TABLE mailbench_header(a INTEGER)")
 		refused(cfg, "mailbench_header")
 
-		half := e.fresh(t)
+		half := empty()
 		cfg = cfgOf(half)
 		p := half.raw(t, cfg)
 		for _, table := range tables[:3] {
@@ -113,7 +126,7 @@ func TestSchema_others(t *testing.T) {
 		mustCheck(t, s)
 		s.Close()
 
-		others := e.fresh(t)
+		others := empty()
 		cfg = cfgOf(others)
 		others.raw(t, cfg).run(t, "CREATE TABLE something(a INTEGER)")
 		if e.dsn == "" {
@@ -181,7 +194,7 @@ func TestIdentity_others(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for n := range good {
+		for n := 0; n < len(good); n += 3 {
 			if err := os.WriteFile(file, good[:n], 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -204,12 +217,13 @@ func TestIdentity_others(t *testing.T) {
 // and by Check.
 func TestDamage(t *testing.T) {
 	onEngines(t, func(t *testing.T, e engine) {
-		for _, c := range []struct {
+		e = e.fresh(t)
+		for i, c := range []struct {
 			name, change, want string
 			reads              bool // the message is still read
 		}{
 			{"part", "", "hash", false},
-			{"size", "UPDATE mailbench_mimeparts SET size = size + 1", "size", true},
+			{"size", "UPDATE mailbench_mimeparts SET size = size + 1 WHERE size > 0", "size", true},
 			{"place", "DELETE FROM mailbench_partlists WHERE part_order = 2", "part", false},
 			{"order", "UPDATE mailbench_partlists SET part_order = 10 WHERE part_order = 1", "part", false},
 			{"flags", "UPDATE mailbench_messages SET flags = 1", "shown", true},
@@ -218,10 +232,11 @@ func TestDamage(t *testing.T) {
 			{"date", "UPDATE mailbench_physmessage SET internal_date = 1", "shown", true},
 			{"header", "", "header", true},
 		} {
-			e := e.fresh(t)
 			cfg := store.Config{Dir: t.TempDir(), NoSync: true, Extra: map[string]string{"dsn": e.dsn}}
 			s := mustOpen(t, cfg)
-			keys := mustAppend(t, s, mail("1", "attachment"))
+			body := mail(fmt.Sprint(i), fmt.Sprint("attachment ", i)) // shares nothing with what was damaged before
+			body = strings.Replace(body, "the same", fmt.Sprint("number ", i), 1)
+			keys := mustAppend(t, s, body)
 			mustCheck(t, s)
 			err := s.db.change(func(c2 *session) error {
 				switch c.name {
@@ -248,7 +263,7 @@ func TestDamage(t *testing.T) {
 				t.Errorf("%s: check says %q, want %q", c.name, found, c.want)
 			}
 			b, err := s.Source().ReadMessage(&index.Entry{Key: keys[0]}, nil)
-			if right := err == nil && string(b) == mail("1", "attachment"); right != c.reads || err == nil && !right {
+			if right := err == nil && string(b) == body; right != c.reads || err == nil && !right {
 				t.Errorf("%s: read as %q, %v", c.name, b, err)
 			}
 			if err := s.Close(); err != nil {
