@@ -150,7 +150,7 @@ func ParseDbox(b []byte) (r Row, n int64, err error) {
 		}
 		if seen += string(line[0]); line[0] == 'X' {
 			end := len(b) - len(b[DboxHead+size:]) + len(tail) - len(rest)
-			if sum, err := strconv.ParseUint(string(line[1:]), 16, 64); err != nil || sum != xxhash.Sum64(b[:end]) {
+			if string(line[1:]) != string(appendHex(nil, xxhash.Sum64(b[:end]), 16)) {
 				return r, 0, errors.New("dbox: checksum of a message")
 			}
 		} else if line[0] != 'G' {
