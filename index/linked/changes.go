@@ -31,6 +31,7 @@ func (m *mailbox) changesSince(modseq uint64, changed func(index.Message) bool, 
 		if err != nil {
 			return err
 		}
+		t.Len() // takes expunged rows out, as the view has
 		if !changed(t.Message(i)) {
 			return nil
 		}
