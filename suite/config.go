@@ -28,7 +28,7 @@ type Config struct {
 	Options    string         // designs' own options: "design.name=value", comma-separated
 	Tiers      string         // kinds of tier in front of Fetch, comma-separated; "" = all
 	Formats    []store.Format // formats that mail is written in; nil = the house's own
-	Stores     string         // picks from Formats by name, comma-separated, or "all"; "" = all, or of the house's own the default ones
+	Stores     string         // picks from Formats by name, comma-separated, or "all"; "" = all; the default rows are then those of maildir and mdbox
 	DSNs       string         // databases of store sql besides its embedded one, separated by blanks: "postgres://...", "mysql://..."
 	Slow       string         // "[index:|mail:|both:]LATENCY[,BYTES]": files of written mailboxes as slow as those of a NAS; "" = as they are
 	Rows       string         // "default" (also "") or "all"

@@ -82,8 +82,8 @@ func mixRows(s setting, def bool, d index.Design) []Row {
 type mixRun struct {
 	clients []*mixClient
 	model   *mixModel
-	took    [numMixStates]*latencies // service: from a command's begin to its end
-	all     *latencies               // of all commands; with a rate: from when a command was to begin
+	took    [numMixStates]*latencies // service, from a command's begin to its end; with a rate response, from when it was to begin
+	all     *latencies               // the same of all commands
 	stall   stallClock
 
 	mu      sync.Mutex
@@ -293,12 +293,12 @@ func (run *mixRun) command(c *mixClient, due time.Time, paced bool, start time.T
 }
 
 func (run *mixRun) count(state mixState, begin, end, due time.Time, paced bool, start time.Time) {
-	run.took[state].add(end.Sub(begin))
+	from := begin
 	if paced {
-		run.all.add(end.Sub(due))
-	} else {
-		run.all.add(end.Sub(begin))
+		from = due
 	}
+	run.took[state].add(end.Sub(from))
+	run.all.add(end.Sub(from))
 	run.stall.done(end)
 	run.mu.Lock()
 	defer run.mu.Unlock()

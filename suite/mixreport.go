@@ -17,8 +17,9 @@ func (run *mixRun) report(name string, s mixSetting, cpu time.Duration, perSecon
 	var out []string
 	say := func(format string, args ...any) { out = append(out, "mix "+fmt.Sprintf(format, args...)) }
 	n := run.counts.total()
-	loop := "closed loop"
+	loop, kind := "closed loop", "service"
 	if perSecond > 0 {
+		kind = "response"
 		loop = fmt.Sprintf("%.0f commands/s were to begin", perSecond)
 	}
 	say("%s: last sample, %s: %d commands in %.2fs, %.0f/s", name, loop, n, run.wall.Seconds(), float64(n)/run.wall.Seconds())
@@ -45,11 +46,7 @@ func (run *mixRun) report(name string, s mixSetting, cpu time.Duration, perSecon
 			}
 			fmt.Fprintf(&b, " %5s", millis(time.Duration(l.at(p.percent))))
 		}
-		say("%6s%s ms service", p.name, b.String())
-	}
-	kind := "service"
-	if perSecond > 0 {
-		kind = "response"
+		say("%6s%s ms %s", p.name, b.String(), kind)
 	}
 	say("%s of all: p50 %s, p90 %s, p99 %s, p99.9 %s, max %s ms; longest stall %s ms", kind,
 		millis(time.Duration(run.all.at(50))), millis(time.Duration(run.all.at(90))), millis(time.Duration(run.all.at(99))),

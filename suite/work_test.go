@@ -14,8 +14,10 @@ import (
 
 	"mailbench/index"
 	"mailbench/index/column"
+	"mailbench/index/linked"
 	"mailbench/store"
 	"mailbench/store/box"
+	"mailbench/store/formats"
 	smaildir "mailbench/store/maildir"
 )
 
@@ -500,6 +502,29 @@ func TestDoubtSync(t *testing.T) {
 		r.syncs = map[string]time.Duration{"/x": c.took}
 		if err := r.doubtSync("row", setting{ground: &ground{base: "/x"}, fsync: c.policy}); err != nil || len(r.doubts) != c.want {
 			t.Errorf("%v, fsync=%v: %v, %v", c.took, c.policy, r.doubts, err)
+		}
+	}
+}
+
+// TestWork_formats holds that each of the house's stores passes each kind of
+// row, after mail that was there before too, with a design that has much to say
+// for itself and one that has not.
+func TestWork_formats(t *testing.T) {
+	r := atWork(t, Config{Corpus: "synthetic:200"})
+	for _, d := range []index.Design{column.Design, linked.Design} {
+		for _, f := range formats.All() {
+			s := setting{design: d, store: shelf{name: f.Name(), format: f}, ground: r.grounds[0], fsync: box.Never, cache: true, clients: 4, grown: grownNone}
+			for _, kind := range workKinds[:3] {
+				t.Run(d.Name()+" "+f.Name()+" "+kind.name, func(t *testing.T) {
+					if kind.name == "append" {
+						s.grown = grownSize{"40", 40}
+					}
+					j, err := kind.make(r, s)
+					if err := sampled(r, j, err); err != nil {
+						t.Error(err)
+					}
+				})
+			}
 		}
 	}
 }
