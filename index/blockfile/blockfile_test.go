@@ -220,3 +220,54 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+// Where files are not mapped the parts that are asked for are read, and no more,
+// and every section is the same.
+func TestOpen_unmapped(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	name := filepath.Join(t.TempDir(), "f")
+	big := section{"big", false, bytes.Repeat([]byte("0123456789abcdef"), 20<<10)}
+	segs := [][]section{{big, {"a", true, big.data[:5000]}, {"b", false, nil}}}
+	if err := Create(fsys.OS, name, Header{Kind: "test"}, func(w *Writer) error { return write(w, segs[0]) }); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		m, err := Open(fsys.OS, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := someSections(r, 300)
+		if err := Append(fsys.OS, m, func(w *Writer) error { return write(w, s) }); err != nil {
+			t.Fatal(err)
+		}
+		segs = append(segs, s)
+		m.Close()
+	}
+	c := fsys.Counting(fsys.OS)
+	u, err := Open(fsys.Unmapped(c), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer u.Close()
+	if n := c.Counts(); n.BytesRead > 16<<10 || n.Maps > 0 {
+		t.Errorf("opening: %+v", n)
+	}
+	if u.Segments() != len(segs) {
+		t.Fatalf("%d segments, want %d", u.Segments(), len(segs))
+	}
+	before := c.Counts()
+	if b, err := u.Segment(0).Section("big").Range(100000, 10); err != nil || !bytes.Equal(b, big.data[100000:100010]) {
+		t.Errorf("range: %q, %v", b, err)
+	}
+	if n := c.Counts().Sub(before); n.BytesRead > 2*RawBlock {
+		t.Errorf("ten bytes: %+v", n)
+	}
+	for i, s := range segs {
+		if err := check(t, u.Segment(i), s); err != nil {
+			t.Error(err)
+		}
+	}
+	u.Verify(func(err error) bool { t.Error(err); return true })
+}

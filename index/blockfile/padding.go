@@ -21,9 +21,15 @@ func (r *Reader) padding(i int) error {
 	}
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.off, b.off), cmp.Compare(a.end, b.end)) })
 	for _, p := range spans {
-		for ; at < p.off; at++ {
-			if r.data[at] != 0 {
-				return r.corrupt(at, "padding")
+		if at < p.off {
+			b, err := r.bytes(at, p.off)
+			if err != nil {
+				return err
+			}
+			for i, c := range b {
+				if c != 0 {
+					return r.corrupt(at+int64(i), "padding")
+				}
 			}
 		}
 		at = max(at, p.end)

@@ -31,13 +31,17 @@ func ReadHeader(fsy fsys.FS, name string) (h Header, size int64, err error) {
 	return h, size, err
 }
 
-// Reader is an open, mapped file. Sections may be read from several goroutines.
+// Reader is an open file: mapped, or, where the file system does not map
+// (fsys.Unmapped), read in the parts that are asked for. Sections may be read
+// from several goroutines.
 type Reader struct {
 	name    string
 	header  Header
 	pageSum uint64
 	m       *fsys.Mapping
-	data    []byte
+	data    []byte    // mapped
+	f       fsys.File // nil: mapped
+	failed  error     // the first read that failed while the file was opened
 	size    int64
 	end     int64 // of the last whole segment
 	segs    []Segment
@@ -53,7 +57,7 @@ type Segment struct {
 type Section struct {
 	entry
 	r  *Reader
-	ok atomic.Bool // raw: every block was checked
+	ok atomic.Pointer[[]byte] // raw: all of it, every block checked
 }
 
 // Open maps the file and reads header page and directories: O(segments).
@@ -62,25 +66,71 @@ func Open(fsy fsys.FS, name string) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // the map outlives it
-	m, err := f.Map()
-	if err != nil {
-		return nil, err
+	r := &Reader{name: name}
+	if fsys.Maps(fsy) {
+		r.m, err = f.Map()
+		f.Close() // the map outlives it
+		if err != nil {
+			return nil, err
+		}
+		r.data, r.size = r.m.Data, int64(len(r.m.Data))
+	} else {
+		r.f = f
+		if r.size, err = f.Size(); err != nil {
+			f.Close()
+			return nil, err
+		}
 	}
-	r := &Reader{name: name, m: m, data: m.Data, size: int64(len(m.Data))}
 	if err := r.load(); err != nil {
-		m.Close()
+		r.Close()
 		return nil, err
 	}
 	return r, nil
 }
 
+// bytes returns bytes from..to of the file, which has them.
+func (r *Reader) bytes(from, to int64) ([]byte, error) {
+	if r.f == nil {
+		return r.data[from:to:to], nil
+	}
+	b := make([]byte, to-from)
+	if n, err := r.f.ReadAt(b, from); n < len(b) {
+		if err == nil || errors.Is(err, io.EOF) { // it was longer when it was opened
+			err = r.corrupt(from, "file was cut")
+		}
+		return nil, err
+	}
+	return b, nil
+}
+
+// look is bytes while the file is being opened: a failure is kept in r.failed,
+// and gives zeros, which are nothing.
+func (r *Reader) look(from, to int64) []byte {
+	b, err := r.bytes(from, to)
+	if err != nil {
+		if r.failed == nil {
+			r.failed = err
+		}
+		return make([]byte, to-from)
+	}
+	return b
+}
+
 func (r *Reader) load() error {
-	if err := r.header.decode(r.name, r.data); err != nil {
+	err := r.read()
+	if r.failed != nil {
+		return r.failed
+	}
+	return err
+}
+
+func (r *Reader) read() error {
+	page := r.look(0, min(PageSize, r.size))
+	if err := r.header.decode(r.name, page); err != nil {
 		return err
 	}
 	r.header.Meta = append([]byte(nil), r.header.Meta...)
-	r.pageSum = le.Uint64(r.data[PageSize-8:])
+	r.pageSum = le.Uint64(page[PageSize-8:])
 	if r.header.end0 > r.size {
 		return r.corrupt(r.size, "file ends inside segment 0")
 	}
@@ -88,7 +138,7 @@ func (r *Reader) load() error {
 	if err != nil {
 		return err
 	}
-	if le.Uint64(r.data[r.header.end0-8:]) != r.header.foot {
+	if le.Uint64(r.look(r.header.end0-8, r.header.end0)) != r.header.foot {
 		return r.corrupt(r.header.end0-footSize, "foot of segment 0 is another file's")
 	}
 	r.segs, r.end = []Segment{seg0}, r.header.end0
@@ -106,7 +156,7 @@ func (r *Reader) backward() bool {
 	if r.size-r.header.end0 < headSize+footSize {
 		return false
 	}
-	seq := le.Uint32(r.data[r.size-footSize+8:])
+	seq := le.Uint32(r.look(r.size-footSize+8, r.size-footSize+12))
 	if seq == 0 || int64(seq) > (r.size-r.header.end0)/(headSize+footSize) {
 		return false
 	}
@@ -133,7 +183,7 @@ func (r *Reader) backward() bool {
 // forward keeps the whole segments up to the first bad one.
 func (r *Reader) forward() {
 	for off, seq := r.end, uint32(1); r.size-off >= headSize+footSize; seq++ {
-		n := int64(le.Uint64(r.data[off+24:]))
+		n := int64(le.Uint64(r.look(off+24, off+32)))
 		if n < headSize+footSize || n > r.size-off || !r.headOK(off, n, seq) {
 			return
 		}
@@ -158,14 +208,14 @@ func (r *Reader) whole(s *Segment) bool {
 }
 
 func (r *Reader) headOK(off, n int64, seq uint32) bool {
-	h := r.data[off : off+headSize]
+	h := r.look(off, off+headSize)
 	return string(h[:8]) == magicHead && le.Uint32(h[8:]) == seq && le.Uint64(h[16:]) == r.header.Generation &&
 		int64(le.Uint64(h[24:])) == n && le.Uint64(h[56:]) == xxhash.Sum64(h[:56])
 }
 
 // segment reads the foot that ends at end, and the directory before it.
 func (r *Reader) segment(end int64, seq uint32) (Segment, error) {
-	foot := r.data[end-footSize : end]
+	foot := r.look(end-footSize, end)
 	at := end - footSize
 	if string(foot[:8]) != magicFoot || le.Uint64(foot[56:]) != xxhash.Sum64(foot[:56]) {
 		return Segment{}, r.corrupt(at, "foot of a segment")
@@ -178,7 +228,7 @@ func (r *Reader) segment(end int64, seq uint32) (Segment, error) {
 	if n > maxSections || start < PageSize || dirOff < start || dirOff+n*entrySize != at {
 		return Segment{}, r.corrupt(at, "directory outside its segment")
 	}
-	dir := r.data[dirOff:at]
+	dir := r.look(dirOff, at)
 	if xxhash.Sum64(dir) != le.Uint64(foot[40:]) {
 		return Segment{}, r.corrupt(dirOff, "checksum of a directory")
 	}
@@ -251,7 +301,12 @@ func (r *Reader) Verify(yield func(error) bool) {
 }
 
 // Close unmaps the file: bytes of raw sections are gone.
-func (r *Reader) Close() error { return r.m.Close() }
+func (r *Reader) Close() error {
+	if r.f != nil {
+		return r.f.Close()
+	}
+	return r.m.Close()
+}
 
 // IsAbsent reports whether err says that there is no usable file: missing or damaged.
 func IsAbsent(err error) bool {

@@ -23,26 +23,31 @@ func (s *Section) Stored() int64 { return s.stored + s.tableLen() }
 func (s *Section) Blocks() int { return s.blocks }
 
 func (s *Section) table() ([]byte, error) {
-	t := s.r.data[s.tableOff() : s.tableOff()+s.tableLen()]
+	t, err := s.r.bytes(s.tableOff(), s.tableOff()+s.tableLen())
+	if err != nil {
+		return nil, err
+	}
 	if xxhash.Sum64(t) != s.tableSum {
 		return nil, s.r.corrupt(s.tableOff(), "block table of section "+s.name)
 	}
 	return t, nil
 }
 
-// Bytes returns all of a raw section, mapped: valid until Reader.Close, not to
+// Bytes returns all of a raw section, mapped or read once: valid until Reader.Close, not to
 // be written to, 64-aligned. The first call reads and checks every byte.
 func (s *Section) Bytes() ([]byte, error) {
 	if s.enc != Raw {
 		return nil, s.r.corrupt(s.off, "section "+s.name+" is not raw")
 	}
-	if !s.ok.Load() {
-		if err := s.checkRaw(0, s.blocks); err != nil {
-			return nil, err
-		}
-		s.ok.Store(true)
+	if b := s.ok.Load(); b != nil {
+		return *b, nil
 	}
-	return s.r.data[s.off : s.off+s.raw : s.off+s.raw], nil
+	b, err := s.checkRaw(0, s.blocks)
+	if err != nil {
+		return nil, err
+	}
+	s.ok.Store(&b)
+	return b, nil
 }
 
 // Range returns n bytes at off of a raw section, mapped, after checking the
@@ -54,28 +59,41 @@ func (s *Section) Range(off int64, n int) ([]byte, error) {
 	if n == 0 {
 		return nil, nil
 	}
-	if !s.ok.Load() {
-		if err := s.checkRaw(int(off/RawBlock), int((off+int64(n)-1)/RawBlock)+1); err != nil {
+	from := int(off / RawBlock)
+	var b []byte
+	if all := s.ok.Load(); all != nil {
+		b, from = *all, 0
+	} else {
+		var err error
+		if b, err = s.checkRaw(from, int((off+int64(n)-1)/RawBlock)+1); err != nil {
 			return nil, err
 		}
 	}
-	a := s.off + off
-	return s.r.data[a : a+int64(n) : a+int64(n)], nil
+	off -= int64(from) * RawBlock
+	return b[off : off+int64(n) : off+int64(n)], nil
 }
 
-func (s *Section) checkRaw(from, to int) error {
+// checkRaw returns blocks from..to of a raw section, checked.
+func (s *Section) checkRaw(from, to int) ([]byte, error) {
 	t, err := s.table()
 	if err != nil {
-		return err
+		return nil, err
+	}
+	start, end := s.off+int64(from)*RawBlock, min(s.off+int64(to)*RawBlock, s.off+s.stored)
+	if end <= start {
+		return nil, nil
+	}
+	all, err := s.r.bytes(start, end)
+	if err != nil {
+		return nil, err
 	}
 	for i := from; i < to; i++ {
-		a := s.off + int64(i)*RawBlock
-		b := s.r.data[a:min(a+RawBlock, s.off+s.stored)]
-		if xxhash.Sum64(b) != le.Uint64(t[i*8:]) {
-			return s.r.corrupt(a, "block of section "+s.name)
+		a := int64(i-from) * RawBlock
+		if xxhash.Sum64(all[a:min(a+RawBlock, int64(len(all)))]) != le.Uint64(t[i*8:]) {
+			return nil, s.r.corrupt(start+a, "block of section "+s.name)
 		}
 	}
-	return nil
+	return all, nil
 }
 
 // A BlockReader reads the blocks of a zstd section. Its block table was
@@ -120,7 +138,10 @@ func (b *BlockReader) Offset(i int) int64 { return b.raw[i] }
 func (b *BlockReader) Block(i int, dst []byte) ([]byte, error) {
 	s := b.s
 	a := s.off + b.off[i]
-	stored := s.r.data[a : s.off+b.off[i+1]]
+	stored, err := s.r.bytes(a, s.off+b.off[i+1])
+	if err != nil {
+		return nil, err
+	}
 	if xxhash.Sum64(stored) != le.Uint64(b.t[i*16:]) {
 		return nil, s.r.corrupt(a, "block of section "+s.name)
 	}
@@ -155,7 +176,8 @@ func (s *Section) Verify() error { return s.verify() }
 
 func (s *Section) verify() error {
 	if s.enc == Raw {
-		return s.checkRaw(0, s.blocks)
+		_, err := s.checkRaw(0, s.blocks)
+		return err
 	}
 	b, err := s.Reader()
 	if err != nil {

@@ -1,6 +1,7 @@
 package column
 
 import (
+	"fmt"
 	"path/filepath"
 	"time"
 
@@ -20,8 +21,11 @@ func (design) Integrity() index.Integrity { return index.DetectsDamage }
 
 // Axes are what the benchmarks sweep.
 func (design) Axes() index.Axes {
-	return index.Axes{Fields: []string{"thread", "envelope"}, Answers: []string{"stored", "computed"}, Compacts: true, Open: true, Fetches: true, ModSeqs: true}
+	return index.Axes{Fields: []string{"thread", "envelope"}, Answers: []string{"stored", "computed"}, Compacts: true, Open: true, Fetches: true, ModSeqs: true,
+		Extra: []index.Extra{extraIO}}
 }
+
+var extraIO = index.Extra{Name: "io", Values: []string{"mmap", "pread"}, Help: "files are mapped, or the parts of them that are needed are read"}
 
 // Open opens the index: the header pages of the base, nothing of the cache.
 func (design) Open(cfg index.Config) (index.Mailbox, error) {
@@ -30,6 +34,13 @@ func (design) Open(cfg index.Config) (index.Mailbox, error) {
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	switch io := extraIO.Value(cfg.Options); io {
+	case "mmap":
+	case "pread":
+		cfg.FS = fsys.Unmapped(cfg.FS)
+	default:
+		return nil, fmt.Errorf("column: option io: %q is neither mmap nor pread", io)
 	}
 	base, err := index.OpenBase(cfg.FS, cfg.Dir, index.BaseOptions{UIDList: cfg.Options.UIDList, UIDValidity: cfg.Options.UIDValidity, Now: cfg.Now})
 	if err != nil {

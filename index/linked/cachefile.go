@@ -22,6 +22,8 @@ const (
 type cache struct {
 	f     index.File // nil: no file yet
 	m     *fsys.Mapping
+	pages *pages // instead of a map
+	stale bool   // the file has grown since
 	data  []byte // nil: not mapped
 	size  int64  // of the file, as far as this handle knows
 	seq   uint32 // file sequence: the reset id of the index's offsets
@@ -123,6 +125,9 @@ func (m *mailbox) readCache() (*cache, error) {
 		return nil, err
 	}
 	c := &cache{f: f}
+	if m.opt.pread {
+		c.pages = &pages{f: f}
+	}
 	ok := false
 	defer func() {
 		if !ok {
@@ -133,12 +138,15 @@ func (m *mailbox) readCache() (*cache, error) {
 		return nil, err
 	}
 	b := c.data
-	if len(b) < cacheHeader || b[0] != cacheMajor || le.Uint32(b[4:]) != m.disk.hdr.indexID || le.Uint32(b[8:]) != e.reset {
+	if len(b) < cacheHeader || !c.need(0, cacheHeader) || b[0] != cacheMajor || le.Uint32(b[4:]) != m.disk.hdr.indexID || le.Uint32(b[8:]) != e.reset {
 		return nil, nil
 	}
 	c.seq, c.conts, c.count, c.first = e.reset, le.Uint32(b[12:]), le.Uint32(b[16:]), le.Uint32(b[28:])
 	for at := c.first; at != 0; c.blocks++ {
-		if uint64(at) < cacheHeader || uint64(at) > uint64(len(b)) || c.blocks == maxBlocks {
+		if uint64(at) < cacheHeader || uint64(at)+registryHead > uint64(len(b)) || c.blocks == maxBlocks {
+			return nil, nil
+		}
+		if !c.need(uint64(at), 8) || !c.need(uint64(at), uint64(le.Uint32(b[at+4:]))) {
 			return nil, nil
 		}
 		fields, next, good := decodeRegistry(b[at:])
@@ -177,6 +185,11 @@ func (c *cache) remap() error {
 		c.data = nil
 		return err
 	}
+	c.stale = false
+	if c.pages != nil {
+		c.data, c.size = c.pages.extend(c.data, size), size
+		return nil
+	}
 	m, err := c.f.Map()
 	if err != nil {
 		return err
@@ -190,13 +203,17 @@ func (c *cache) remap() error {
 
 // mapped makes data the file, if it is not.
 func (c *cache) mapped() error {
-	if len(c.data) > 0 || c.f == nil {
+	if len(c.data) > 0 && !c.stale || c.f == nil {
 		return nil
 	}
 	return c.remap()
 }
 
+// unmap is for a file that has grown and may not be looked at for a while.
 func (c *cache) unmap() {
+	if c.stale = true; c.pages != nil {
+		return
+	}
 	if c.m != nil {
 		c.m.Close()
 	}
@@ -209,12 +226,12 @@ const recordHead = 8
 
 // record returns the record at off, without its head.
 func (c *cache) record(off uint32) (body []byte, prev uint32, ok bool) {
-	if uint64(off)+recordHead > uint64(len(c.data)) || off < cacheHeader || off%4 != 0 {
+	if uint64(off)+recordHead > uint64(len(c.data)) || off < cacheHeader || off%4 != 0 || !c.need(uint64(off), recordHead) {
 		return nil, 0, false
 	}
 	prev = le.Uint32(c.data[off:])
 	size := le.Uint32(c.data[off+4:])
-	if size < recordHead || size%4 != 0 || uint64(off)+uint64(size) > uint64(len(c.data)) || prev >= off && prev != 0 {
+	if size < recordHead || size%4 != 0 || uint64(off)+uint64(size) > uint64(len(c.data)) || prev >= off && prev != 0 || !c.need(uint64(off), uint64(size)) {
 		return nil, 0, false
 	}
 	end := off + size

@@ -41,7 +41,10 @@ func (design) Open(cfg index.Config) (index.Mailbox, error) {
 		return nil, err
 	}
 	if m.opt.fsync == fsyncNever {
-		m.fs = lazy{cfg.FS}
+		m.fs = fsys.Unsynced(cfg.FS)
+	}
+	if m.opt.pread {
+		m.fs = fsys.Unmapped(m.fs)
 	}
 	if _, err := m.load(); err != nil {
 		return nil, err

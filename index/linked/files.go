@@ -89,21 +89,3 @@ func (m *mailbox) remove(name string) error {
 	}
 	return nil
 }
-
-// lazy is a file system that never waits for the disk: fsync=never.
-type lazy struct{ index.FS }
-
-type lazyFile struct{ index.File }
-
-func (lazyFile) Sync() error     { return nil }
-func (lazyFile) Datasync() error { return nil }
-
-func (lazy) SyncDir(string) error { return nil }
-
-func (l lazy) OpenFile(name string, flag int, perm fs.FileMode) (index.File, error) {
-	f, err := l.FS.OpenFile(name, flag, perm)
-	if err != nil {
-		return nil, err
-	}
-	return lazyFile{f}, nil
-}

@@ -26,6 +26,7 @@ type options struct {
 	rewriteMin                             int64
 	logRotate, logRotateMin, logMinAge     int64
 	cacheFields, alwaysFields, neverFields []string
+	pread                                  bool
 }
 
 var extras = []index.Extra{
@@ -43,6 +44,7 @@ var extras = []index.Extra{
 	{Name: "log-rotate-age", Values: []string{"300"}, Help: "which is this, seconds"},
 	{Name: "cache-fields", Values: []string{"flags", "flags hdr.date date.sent"}, Help: "fields that a new cache file is to have, temp (mail_cache_fields)"},
 	{Name: "always-cache-fields", Values: []string{""}, Help: "fields cached for good (mail_always_cache_fields)"},
+	{Name: "io", Values: []string{"mmap", "pread"}, Help: "the cache file is mapped, or read page by page as it is looked at (mmap_disable)"},
 	{Name: "never-cache-fields", Values: []string{"", "hdr.subject", "hdr.date date.sent"}, Help: "fields never cached (mail_never_cache_fields)"},
 }
 
@@ -81,6 +83,12 @@ func parseOptions(o index.Options) (p options, err error) {
 		rewriteMin: number("index-rewrite-min"),
 		logRotate:  number("log-rotate-size"), logRotateMin: number("log-rotate-min"), logMinAge: number("log-rotate-age"),
 		cacheFields: names("cache-fields"), alwaysFields: names("always-cache-fields"), neverFields: names("never-cache-fields"),
+	}
+	switch io := value("io"); io {
+	case "mmap", "pread":
+		p.pread = io == "pread"
+	default:
+		err = fmt.Errorf("linked: option io: %q is neither mmap nor pread", io)
 	}
 	switch p.fsync {
 	case fsyncOptimized, fsyncAlways, fsyncNever:

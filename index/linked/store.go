@@ -98,6 +98,9 @@ func (m *mailbox) store(todo []missing, made []parsedAt, last bool) error {
 			if c.f, err = m.fs.Open(m.path(cacheName)); err != nil {
 				return m.lose(err)
 			}
+			if m.opt.pread {
+				c.pages = &pages{f: c.f}
+			}
 		}
 		if c.size = at + int64(len(b)); last {
 			c.unmap()

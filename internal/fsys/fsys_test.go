@@ -42,6 +42,7 @@ func wrappers(t *testing.T, dir string) map[string]FS {
 		"delaying":  Delaying(OS, 0, 1e12),
 		"recording": Recording(OS, log),
 		"unsynced":  Unsynced(OS),
+		"unmapped":  Unmapped(OS),
 		"all":       Counting(Failing(Delaying(Recording(OS, log), time.Microsecond, 0), never)),
 	}
 }
