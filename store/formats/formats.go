@@ -10,10 +10,11 @@ import (
 	"mailbench/store/mbox"
 	"mailbench/store/mdbox"
 	"mailbench/store/sdbox"
+	sqlstore "mailbench/store/sql"
 )
 
 // all are the formats in the order in which tables show them.
-var all = []store.Format{maildir.Format, mbox.Format, cydir.Format, sdbox.Format, mdbox.Format}
+var all = []store.Format{maildir.Format, mbox.Format, cydir.Format, sdbox.Format, mdbox.Format, sqlstore.Format}
 
 // All returns every format in the order of the tables.
 func All() []store.Format { return append([]store.Format(nil), all...) }
