@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"mailbench/index"
-	"mailbench/index/designs"
 	"mailbench/internal/fsys"
 	"mailbench/store"
 )
@@ -60,7 +59,7 @@ func BenchmarkAppend(b *testing.B) {
 				b.Run(fmt.Sprintf("clients=%d/fsync=%s/cache=%t", clients, p, cache), func(b *testing.B) {
 					fsy := fsys.Counting(fsys.OS)
 					dir := scratch(b)
-					x, err := Open(Config{Store: benchStore(), Design: designs.All[0], Dir: filepath.Join(dir, "mail"), IndexDir: filepath.Join(dir, "index"), FS: fsy, Fsync: p, Cache: cache,
+					x, err := Open(Config{Store: benchStore(), Design: everyDesign[0], Dir: filepath.Join(dir, "mail"), IndexDir: filepath.Join(dir, "index"), FS: fsy, Fsync: p, Cache: cache,
 						Options: index.Options{Fields: "envelope"}})
 					if err != nil {
 						b.Fatal(err)

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"mailbench/index"
-	"mailbench/index/designs"
 	"mailbench/store"
 )
 
@@ -42,7 +41,7 @@ func check(t testing.TB, b *Box) {
 
 // TestBox_oneOfEach walks a message through a box of each design.
 func TestBox_oneOfEach(t *testing.T) {
-	for _, d := range designs.All {
+	for _, d := range everyDesign {
 		for _, p := range policies {
 			t.Run(d.Name()+"/"+p.String(), func(t *testing.T) {
 				b := open(t, Config{Store: newMemory(), Design: d, Fsync: p, Cache: true})
@@ -107,7 +106,7 @@ func TestAppend_membersFailAlone(t *testing.T) {
 		}
 		return nil
 	}
-	b := open(t, Config{Store: f, Design: designs.All[0], Fsync: Group})
+	b := open(t, Config{Store: f, Design: everyDesign[0], Fsync: Group})
 	var wg sync.WaitGroup
 	b.mu.Lock() // the leader waits here, so that a group comes together behind it
 	for i := range 20 {
@@ -131,8 +130,8 @@ func TestAppend_membersFailAlone(t *testing.T) {
 	}
 	b.mu.Unlock()
 	wg.Wait()
-	if f.calls > 12 {
-		t.Errorf("%d calls of the store for 20 messages", f.calls)
+	if n := f.calls.Load(); n > 12 {
+		t.Errorf("%d calls of the store for 20 messages", n)
 	}
 	check(t, b)
 }
@@ -140,7 +139,7 @@ func TestAppend_membersFailAlone(t *testing.T) {
 // TestNever_ownIO: a design whose engine opens the files itself is told by its
 // own option, whatever else is asked for.
 func TestNever_ownIO(t *testing.T) {
-	for _, d := range designs.All {
+	for _, d := range everyDesign {
 		o := unsynced(d, index.Options{Extra: map[string]string{"synchronous": "full", "sync": "yes", "other": "x"}})
 		if o.Extra["other"] != "x" {
 			t.Errorf("%s: other options are lost", d.Name())

@@ -9,11 +9,9 @@ import (
 	"testing"
 
 	"mailbench/index"
-	"mailbench/index/designs"
 	"mailbench/internal/fsys"
 	mailsort "mailbench/sort"
 	"mailbench/store"
-	"mailbench/store/formats"
 	"mailbench/thread"
 )
 
@@ -238,14 +236,12 @@ func agree(t *testing.T, b *Box, want map[uint32]*sent) {
 
 // everyFormat is each that there is, and one of this test's own.
 func everyFormat() []store.Format {
-	return append(append([]store.Format{&memory{spool: true}}, formats.All()...), extraFormats...)
+	return append([]store.Format{&memory{spool: true}}, realFormats()...)
 }
-
-var extraFormats []store.Format
 
 // TestClients_200 is 200 clients that append, flag, expunge, read and ask.
 func TestClients_200(t *testing.T) {
-	design := designs.All[0]
+	design := everyDesign[0]
 	for i, f := range everyFormat() {
 		p := policies[i%2] // always and group; never is group without waiting
 		t.Run(f.Name()+"/"+p.String(), func(t *testing.T) {
@@ -255,9 +251,21 @@ func TestClients_200(t *testing.T) {
 	}
 }
 
+// TestClients_one is one client at every store and design, the same each time.
+func TestClients_one(t *testing.T) {
+	for _, f := range everyFormat() {
+		for _, d := range everyDesign {
+			t.Run(f.Name()+"+"+d.Name(), func(t *testing.T) {
+				b := open(t, Config{Store: f, Design: d, FS: quick, Fsync: Never, Cache: true})
+				together(t, b, 1, 60)
+			})
+		}
+	}
+}
+
 // TestClients_designs is fewer clients, at every design.
 func TestClients_designs(t *testing.T) {
-	for _, d := range designs.All {
+	for _, d := range everyDesign {
 		for _, p := range policies {
 			t.Run(d.Name()+"/"+p.String(), func(t *testing.T) {
 				b := open(t, Config{Store: newMemory(), Design: d, FS: fsys.Unsynced(fsys.OS), Fsync: p, Cache: true, Options: unsynced(d, index.Options{})})

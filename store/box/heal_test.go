@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"mailbench/index"
-	"mailbench/index/designs"
 	"mailbench/internal/fsys"
 	"mailbench/store"
 )
@@ -32,7 +31,7 @@ func fill(t *testing.T, b *Box, from, to int) map[uint32]*sent {
 // TestHeal_lost: the index files are gone or cut to nothing. All mail is there,
 // under a greater UIDVALIDITY.
 func TestHeal_lost(t *testing.T) {
-	for _, d := range designs.All {
+	for _, d := range everyDesign {
 		for _, how := range []string{"removed", "emptied"} {
 			t.Run(d.Name()+"/"+how, func(t *testing.T) {
 				cfg := Config{Store: &memory{spool: true}, Design: d, Dir: t.TempDir(), IndexDir: filepath.Join(t.TempDir(), "index"), FS: quick, Options: unsynced(d, index.Options{})}
@@ -75,7 +74,7 @@ func TestHeal_lost(t *testing.T) {
 // TestHeal_stale: somebody else brings the index up to date and rewrites it
 // while the box has it open.
 func TestHeal_stale(t *testing.T) {
-	for _, d := range designs.All {
+	for _, d := range everyDesign {
 		for _, p := range policies {
 			t.Run(d.Name()+"/"+p.String(), func(t *testing.T) {
 				cfg := Config{Store: newMemory(), Design: d, Dir: t.TempDir(), IndexDir: filepath.Join(t.TempDir(), "index"), FS: quick, Fsync: p, Cache: true, Options: unsynced(d, index.Options{})}
@@ -118,7 +117,7 @@ func TestHeal_stale(t *testing.T) {
 // TestQuery_again: an error that says that the index is damaged opens it again
 // and asks again; another is the caller's own.
 func TestQuery_again(t *testing.T) {
-	b := open(t, Config{Store: newMemory(), Design: designs.All[0], FS: quick})
+	b := open(t, Config{Store: newMemory(), Design: everyDesign[0], FS: quick})
 	fill(t, b, 0, 3)
 	own := errors.New("enough")
 	for err, want := range map[error]int{index.ErrStale: tries, index.ErrCorrupt: tries, own: 1, nil: 1} {
@@ -135,7 +134,7 @@ func TestQuery_again(t *testing.T) {
 // and name the message; afterwards everything is there, under the UIDs that it
 // has from then on.
 func TestHeal_fullDisk(t *testing.T) {
-	for _, d := range designs.All {
+	for _, d := range everyDesign {
 		if index.AxesOf(d).OwnIO {
 			continue
 		}

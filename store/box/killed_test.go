@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"mailbench/index"
-	"mailbench/index/designs"
 	"mailbench/internal/fsys"
 	"mailbench/store"
 )
@@ -55,7 +54,7 @@ func format(name string) store.Format {
 }
 
 func (o order) config() Config {
-	d, _ := designs.Lookup(o.Design)
+	d, _ := everyDesign.Lookup(o.Design)
 	c := Config{Store: format(o.Store), Design: d, Dir: filepath.Join(o.Root, "mail"), IndexDir: filepath.Join(o.Root, "index"),
 		FS: quick, Fsync: o.Fsync, Cache: true, Options: unsynced(d, index.Options{}), StoreExtra: map[string]string{"rotate": "65536"}}
 	if o.Sync {
@@ -215,7 +214,7 @@ func (o order) run(t *testing.T, r *rand.Rand) []byte {
 // expunges, for every store and design, again and again at the same mailbox.
 func TestKilled_losesNothing(t *testing.T) {
 	for i, f := range everyFormat() {
-		for j, d := range designs.All {
+		for j, d := range everyDesign {
 			if !long() && j > 1 && i > 0 {
 				continue // every store with the default designs, every design with the first store
 			}
@@ -270,7 +269,7 @@ func TestKilled_seesLosses(t *testing.T) {
 	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
 	for round := range 20 {
 		h := &history{}
-		o := order{Store: "lazy", Design: designs.All[0].Name(), Root: t.TempDir(), Fsync: policies[round%3], Seed: r.Uint64()}
+		o := order{Store: "lazy", Design: everyDesign[0].Name(), Root: t.TempDir(), Fsync: policies[round%3], Seed: r.Uint64()}
 		n := h.hear(t, o.run(t, r))
 		b, err := Open(o.config())
 		if err != nil {

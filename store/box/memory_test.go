@@ -28,7 +28,7 @@ type memory struct {
 	spool bool
 	lazy  bool                        // a liar: writes what it has acknowledged with a later call
 	fail  func(m store.Message) error // asked before each message
-	calls int                         // of Append
+	calls atomic.Int64                // of Append
 	reads atomic.Int64                // of mail, by whoever
 }
 
@@ -177,7 +177,7 @@ func (s *memoryStore) count(m memoryMsg, sign uint64) {
 func (s *memoryStore) Append(msgs []store.Message) (keys []string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.f.calls++
+	s.f.calls.Add(1)
 	var cs []change
 	for _, m := range msgs {
 		if s.f.fail != nil {

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"mailbench/index"
-	"mailbench/index/designs"
 	"mailbench/internal/fsys"
 	"mailbench/store"
 )
@@ -328,11 +327,11 @@ func (p pair) String() string { return p.f.Name() + "+" + p.d.Name() }
 // be. Short: every store with the first design, and every design with one store.
 func pairs() (out []pair) {
 	for _, f := range everyFormat() {
-		for _, d := range designs.All {
+		for _, d := range everyDesign {
 			if f.Name() == "sql" || index.AxesOf(d).OwnIO {
 				continue
 			}
-			if long() || d.Name() == designs.All[0].Name() || f.Name() == "spool" {
+			if long() || d.Name() == everyDesign[0].Name() || f.Name() == "spool" {
 				out = append(out, pair{f, d})
 			}
 		}
