@@ -22,15 +22,22 @@ type Rows struct {
 // errGone stands for a row without an entry.
 var errGone = fs.ErrNotExist
 
-// firstError keeps the first error of several goroutines; a message that has
-// gone, or that may not be read, is none: it is an empty row.
+// OfOne reports whether an error that a Source gave of a message is about that
+// message alone: it has gone, or it may not be read. Answers have it with an
+// empty header and no size, and the next one tries again; the Source counts what
+// may not be read. Any other error is one of the answer.
+func OfOne(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
+}
+
+// firstError keeps the first error of several goroutines that is not OfOne.
 type firstError struct {
 	mu  sync.Mutex
 	err error
 }
 
 func (f *firstError) put(err error) {
-	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+	if err == nil || OfOne(err) {
 		return
 	}
 	f.mu.Lock()

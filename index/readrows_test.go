@@ -3,6 +3,7 @@ package index
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"testing"
 )
@@ -28,16 +29,32 @@ func TestReadRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got [300]string
-	read := func(e *Entry, buf []byte) ([]byte, error) { return src.ReadHeader(e, buf) }
-	take := func(_, i int, _ *Entry, b []byte) (int, error) { got[i] = string(b); return len(b), nil }
+	read := func(e *Entry, buf []byte) ([]byte, error) {
+		if e.Key == "m009" {
+			return append(buf, "half"...), &fs.PathError{Op: "open", Path: e.Key, Err: fs.ErrPermission}
+		}
+		return src.ReadHeader(e, buf)
+	}
+	take := func(_, i int, e *Entry, b []byte) (int, error) {
+		if got[i] = string(b); e.Key == "m009" {
+			got[i] += fmt.Sprint("size ", e.VSize)
+		}
+		return len(b), nil
+	}
 	for at, rounds := 0, 0; at < len(rows); rounds++ {
 		part := rows[at:]
 		clear(got[:])
-		n, gone, err := k.ReadRows(src, part, 2, 500, read, take)
+		n, gone, denied, err := k.ReadRows(src, part, 2, 500, read, take)
 		if err != nil || n == 0 || rounds == 0 && n == len(rows) {
 			t.Fatalf("%d of %d rows, %v", n, len(part), err)
 		}
 		for i := range n {
+			if denied[i] != (at+i == 9) || denied[i] && got[i] != "size 0" {
+				t.Fatalf("row %d: denied %v, %q", at+i, denied[i], got[i])
+			}
+			if denied[i] {
+				continue
+			}
 			if want := fmt.Sprintf("\nSubject: m%03d\n", at+i); gone[i] != (at+i == 7) || !gone[i] && !strings.Contains(got[i], want) {
 				t.Fatalf("row %d: gone %v, %q", at+i, gone[i], got[i])
 			}
@@ -45,7 +62,7 @@ func TestReadRows(t *testing.T) {
 		at += n
 	}
 	boom := errors.New("boom")
-	_, _, err := k.ReadRows(src, rows[:20], 2, 1<<20, read, func(_, i int, _ *Entry, _ []byte) (int, error) {
+	_, _, _, err := k.ReadRows(src, rows[:20], 2, 1<<20, read, func(_, i int, _ *Entry, _ []byte) (int, error) {
 		if i == 11 {
 			return 0, boom
 		}

@@ -5,8 +5,11 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"mailbench/index/designs"
 )
 
 // A message that may not be read counts as an empty one in every answer, is
@@ -24,10 +27,15 @@ func TestUnreadable(t *testing.T) {
 	}
 	forbid(t, filepath.Join(md, "cur", "2.b:2,"))
 	ix := filepath.Join(dir, "ix")
-	for _, c := range []struct {
+	type answer struct {
 		args string
-		want string // the answer with message 2 empty
-	}{
+		want string // with message 2 empty
+	}
+	const byDate = "* SORT 1 3 2\n" // INTERNALDATE: when this test wrote it
+	others := slices.DeleteFunc(designs.Names(), func(d string) bool {
+		return d == "column" || d == "scan" || d == "linked" // the last one gives an error
+	})
+	cases := []answer{
 		{"thread", "* THREAD (1 3)(2)\n"},
 		{"sort -keys size", "* SORT 2 1 3\n"},
 		{"sort -keys subject", "* SORT 2 1 3\n"},
@@ -35,7 +43,14 @@ func TestUnreadable(t *testing.T) {
 		{"sort -design scan -keys size", "* SORT 2 1 3\n"},
 		{"thread -index-dir " + ix, "* THREAD (1 3)(2)\n"},
 		{"thread -index-dir " + ix, "* THREAD (1 3)(2)\n"}, // from the cache
-	} {
+		{"sort -keys date", byDate}, {"sort -design scan -keys date", byDate},
+	}
+	for _, d := range others {
+		at := " -design " + d + " -index-dir " + ix + "-" + d
+		cases = append(cases, answer{"thread" + at, "* THREAD (1 3)(2)\n"}, answer{"thread" + at, "* THREAD (1 3)(2)\n"},
+			answer{"sort -keys size" + at, "* SORT 2 1 3\n"}, answer{"sort -keys subject" + at, "* SORT 2 1 3\n"}, answer{"sort -keys date" + at, byDate})
+	}
+	for _, c := range cases {
 		got := plainChild(t, append(strings.Fields(c.args), md)...)
 		if got.code != 2 || got.out != c.want {
 			t.Errorf("%s: %+v", c.args, got)
@@ -56,7 +71,13 @@ func TestUnreadable(t *testing.T) {
 	if err := os.Chmod(filepath.Join(md, "cur", "2.b:2,"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := must(t, "thread", "-index-dir", ix, md); got != "* THREAD (1 (2)(3))\n" {
-		t.Errorf("readable again: %q", got)
+	for _, d := range append(others, "column") {
+		dir := ix
+		if d != "column" {
+			dir += "-" + d
+		}
+		if got := must(t, "thread", "-design", d, "-index-dir", dir, md); got != "* THREAD (1 (2)(3))\n" {
+			t.Errorf("%s: readable again: %q", d, got)
+		}
 	}
 }

@@ -219,7 +219,7 @@ func (m *mailbox) fillSome(t *index.Table, rows []int, lacks func(uid uint32) se
 	}
 	src := m.cfg.Source
 	var readers [index.MaxReaders]reader
-	n, gone, err := m.track.ReadRows(src, rows, m.cfg.Options.Workers, batchBytes, func(e *index.Entry, buf []byte) ([]byte, error) {
+	n, gone, denied, err := m.track.ReadRows(src, rows, m.cfg.Options.Workers, batchBytes, func(e *index.Entry, buf []byte) ([]byte, error) {
 		switch {
 		case sizes && e.VSize < 0:
 			return src.ReadMessage(e, buf) // its header is in it
@@ -236,7 +236,7 @@ func (m *mailbox) fillSome(t *index.Table, rows []int, lacks func(uid uint32) se
 		return 0, err
 	}
 	for i := range n {
-		if !gone[i] {
+		if !gone[i] && !denied[i] {
 			m.opened++
 		}
 	}
@@ -244,14 +244,19 @@ func (m *mailbox) fillSome(t *index.Table, rows []int, lacks func(uid uint32) se
 	if n > 0 && rows[n-1] < t.Len()-1 {
 		upto = min(last, items[n-1].uid)
 	}
-	if last == 0 && !slices.Contains(gone[:n], false) {
+	away := slices.Clone(gone[:n])
+	for i := range away {
+		away[i] = away[i] || denied[i]
+	}
+	if last == 0 && !slices.Contains(away, false) {
 		return n, nil // still away: nothing to write
 	}
-	return n, m.put(items[:n], gone, want, upto, last == 0)
+	return n, m.put(items[:n], gone, away, want, upto, last == 0)
 }
 
-// put writes records; again: of mail that could not be read before.
-func (m *mailbox) put(items []item, gone []bool, want set, upto uint32, again bool) error {
+// put writes records; away: of mail that is gone or may not be read, which is
+// tried again; again: of mail that could not be read before.
+func (m *mailbox) put(items []item, gone, away []bool, want set, upto uint32, again bool) error {
 	return m.update(true, func(tx *bbolt.Tx) error {
 		x, err := m.readBox(tx)
 		if err != nil {
@@ -267,10 +272,10 @@ func (m *mailbox) put(items []item, gone []bool, want set, upto uint32, again bo
 		for i := range items {
 			key := appendUID(nil, items[i].uid)
 			switch was := unread.Get(key) != nil; {
-			case gone[i] && !was:
+			case away[i] && !was:
 				err = unread.Put(key, nil)
 				x.unread++
-			case !gone[i] && was && again:
+			case !away[i] && was && again:
 				err = unread.Delete(key)
 				x.unread -= min(x.unread, 1)
 			}

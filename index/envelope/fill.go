@@ -67,7 +67,10 @@ func (m *mailbox) fill(rows []int32, fn func(row int32, t *taken) error) error {
 			return m.read(src, e, buf, &all[i])
 		}, func(worker, i int, b []byte, err error) {
 			if err != nil {
-				if !errors.Is(err, fs.ErrNotExist) {
+				if !errors.Is(err, fs.ErrPermission) { // which has an INTERNALDATE all the same
+					all[i].internal = 0
+				}
+				if !index.OfOne(err) {
 					mu.Lock()
 					if first == nil {
 						first = err
@@ -158,6 +161,7 @@ func (r *record) set(t *taken, now uint32) {
 	if t.cache == nil {
 		r.flags |= flagUnread
 		r.cacheOff, r.cacheLen, r.cacheSum = 0, 0, 0
+		r.internal, r.sent, r.size = t.internal, t.internal, 0
 		return
 	}
 	r.flags &^= flagUnread

@@ -16,7 +16,41 @@ func (m *mailbox) ready() error {
 	if m.have && m.h.flavour != m.flavour {
 		return m.refill()
 	}
-	return nil
+	return m.again()
+}
+
+// again tries mail that could not be read so far; what can be read now is put
+// on disk as a change in which nothing else has happened.
+func (m *mailbox) again() error {
+	rows := m.unread()
+	if len(rows) == 0 {
+		return nil
+	}
+	if err := m.bind(); err != nil {
+		return err
+	}
+	readable := false
+	var n named
+	var header []byte
+	for _, row := range rows {
+		var e *index.Entry
+		if e, n.buf = m.track.EntryInto(int(row), &n.e, n.buf); e == nil {
+			continue
+		}
+		b, err := m.cfg.Source.ReadHeader(e, header)
+		if err == nil {
+			header, readable = b, true
+		} else if !index.OfOne(err) {
+			return err
+		}
+	}
+	if !readable {
+		return nil
+	}
+	if err := m.unchanged(); err != nil {
+		return err
+	}
+	return m.change(m.table, &index.Delta{}, m.h.known)
 }
 
 // healing runs do; when the cache is damaged it is made again from the mail,

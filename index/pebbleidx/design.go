@@ -92,6 +92,8 @@ type mailbox struct {
 	table *index.Table
 	track index.Tracker
 
+	denied map[uint32]found // by UID: what counts in this question of mail that may not be read
+
 	lookups, keys, decoded, opened int64 // Counts
 
 	answer  index.Answer

@@ -22,6 +22,8 @@ const (
 type found struct {
 	value [len(cachedKinds)][]byte
 	date  int64
+
+	denied bool
 }
 
 func kindAt(kind byte) int {
@@ -68,13 +70,26 @@ func (m *mailbox) fill(uids []uint32, kinds ...byte) error {
 			return readKinds(src, e, buf, want, rfc5322.Compat(m.cfg.Options.Compat), &all[i])
 		}, func(worker, i int, b []byte, err error) {
 			if err != nil {
-				if !errors.Is(err, fs.ErrNotExist) {
+				if !index.OfOne(err) {
 					mu.Lock()
 					first = errors.Join(first, err)
 					mu.Unlock()
 				}
+				denied := errors.Is(err, fs.ErrPermission)
 				all[i] = found{}
-				return
+				if !denied {
+					return
+				}
+				// There, with an INTERNALDATE, but not to be read: it counts as a
+				// message of no bytes, and nothing is kept.
+				b, all[i].denied = b[:0], true
+				all[i].date, err = m.arrival(src, batch[i])
+				if err != nil {
+					all[i] = found{}
+					return
+				}
+				all[i].value[kindAt(keyArrival)] = binary.AppendVarint(nil, all[i].date)
+				all[i].value[kindAt(keySize)] = binary.AppendUvarint(nil, 0)
 			}
 			if makers[worker] == nil {
 				makers[worker] = &maker{x: index.Extractor{Want: index.WantAll, Compat: m.cfg.Options.Compat}}
@@ -84,7 +99,17 @@ func (m *mailbox) fill(uids []uint32, kinds ...byte) error {
 		if first != nil {
 			return first
 		}
-		m.opened += int64(len(batch))
+		for i := range all {
+			if !all[i].denied {
+				m.opened++
+				continue
+			}
+			if m.denied == nil {
+				m.denied = map[uint32]found{}
+			}
+			m.denied[batch[i]] = all[i]
+			all[i] = found{}
+		}
 		held, err := m.keep(batch, all, len(uids) == 0)
 		if err != nil {
 			return err
@@ -92,6 +117,24 @@ func (m *mailbox) fill(uids []uint32, kinds ...byte) error {
 		step = max(fillLeast, min(fillMost, len(batch)*fillBytes/max(held, 1)))
 	}
 	return nil
+}
+
+// arrival is the INTERNALDATE of a message.
+func (m *mailbox) arrival(src index.Source, uid uint32) (int64, error) {
+	row, ok := m.table.Row(uid)
+	if !ok {
+		return 0, fs.ErrNotExist
+	}
+	var n named
+	e, _ := m.track.EntryInto(row, &n.e, nil)
+	if e == nil {
+		return 0, fs.ErrNotExist
+	}
+	if e.MTimeOK {
+		return e.MTime, nil
+	}
+	_, t, err := src.Stat(e)
+	return t, err
 }
 
 // keep commits what was found.

@@ -105,14 +105,17 @@ func (m *mailbox) follow(it *pebble.Iterator, kind byte, uids []uint32, fn func(
 
 // gather is walk after which every message has the kind: what is missing is
 // read from the mail. fn is then called for all from the beginning, after
-// reset; with a nil value for a message that has gone.
+// reset; with a nil value for a message that has gone, and the value of an empty
+// one for a message that may not be read: that one is tried each time.
 func (m *mailbox) gather(kind byte, uids []uint32, reset func(), fn func(i int, value []byte) error) error {
+	clear(m.denied)
+	missed := func(i int) []byte { return m.denied[uids[i]].value[kindAt(kind)] }
 	for try := 0; ; try++ {
 		reset()
 		next := 0
 		seen := func(i int, value []byte) error {
 			for ; next < i && try > 0; next++ { // those that have gone
-				if err := fn(next, nil); err != nil {
+				if err := fn(next, missed(next)); err != nil {
 					return err
 				}
 			}
@@ -128,7 +131,7 @@ func (m *mailbox) gather(kind byte, uids []uint32, reset func(), fn func(i int, 
 		}
 		if try > 0 {
 			for ; next < len(uids); next++ {
-				if err := fn(next, nil); err != nil {
+				if err := fn(next, missed(next)); err != nil {
 					return err
 				}
 			}

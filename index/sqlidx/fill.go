@@ -20,6 +20,7 @@ type item struct {
 	uid            uint32
 	want           rfc5322.Mask
 	gone           bool
+	denied         bool // there, may not be read: as if its header were empty, and tried again
 	values         [rfc5322.NumFields]value
 	refs           [][]byte
 	internal, size int64
@@ -232,7 +233,7 @@ func (m *mailbox) readBatch(t *index.Table, h *have, set rfc5322.Mask, rows []in
 	}
 	src := m.cfg.Source
 	var readers [index.MaxReaders]reader
-	done, gone, err := m.track.ReadRows(src, rows, m.cfg.Options.Workers, batchBytes, src.ReadHeader, func(worker, i int, e *index.Entry, header []byte) (kept int, err error) {
+	done, gone, denied, err := m.track.ReadRows(src, rows, m.cfg.Options.Workers, batchBytes, src.ReadHeader, func(worker, i int, e *index.Entry, header []byte) (kept int, err error) {
 		it, r := &b.items[i], &readers[worker]
 		r.compat = m.compat()
 		before := len(r.arena)
@@ -248,8 +249,12 @@ func (m *mailbox) readBatch(t *index.Table, h *have, set rfc5322.Mask, rows []in
 	}
 	b.items = b.items[:done]
 	for i := range b.items {
-		if b.items[i].gone = gone[i]; !gone[i] {
+		it := &b.items[i]
+		if it.gone, it.denied = gone[i], denied[i]; !it.gone && !it.denied {
 			m.opened++
+		}
+		if it.denied {
+			it.vsize = -1 // read when it can be
 		}
 	}
 	return b, nil
@@ -261,10 +266,12 @@ func (m *mailbox) insert(b *batch) error {
 	var scratch []byte
 	for i := range b.items {
 		it := &b.items[i]
-		if it.gone {
+		if it.gone || it.denied {
 			if _, _, err := m.db.exec("INSERT OR IGNORE INTO unread VALUES (?)", it.uid); err != nil {
 				return err
 			}
+		}
+		if it.gone {
 			continue
 		}
 		var vsize any
@@ -300,7 +307,7 @@ func (m *mailbox) insert(b *batch) error {
 		}
 	}
 	for i := range b.items {
-		if it := &b.items[i]; b.again && !it.gone {
+		if it := &b.items[i]; b.again && !it.gone && !it.denied {
 			if _, _, err := m.db.exec("DELETE FROM unread WHERE physmessage_id = ?", it.uid); err != nil {
 				return err
 			}

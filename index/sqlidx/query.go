@@ -251,7 +251,7 @@ func (m *mailbox) fillSizes() error {
 		part := rows[:min(batchMessages, len(rows))]
 		sizes := make([]int64, len(part))
 		src := m.cfg.Source
-		n, gone, err := m.track.ReadRows(src, part, m.cfg.Options.Workers, batchBytes, func(e *index.Entry, buf []byte) ([]byte, error) {
+		n, gone, denied, err := m.track.ReadRows(src, part, m.cfg.Options.Workers, batchBytes, func(e *index.Entry, buf []byte) ([]byte, error) {
 			if e.VSize >= 0 {
 				return buf, nil
 			}
@@ -268,7 +268,7 @@ func (m *mailbox) fillSizes() error {
 		rows = rows[n:]
 		err = m.db.inside(true, func() error {
 			for i := range n {
-				if gone[i] {
+				if gone[i] || denied[i] {
 					continue
 				}
 				m.opened++
