@@ -8,6 +8,7 @@
 //	History     random appends (one and many), flags, expunges, purges and openings
 //	Indexed     an index kept in step through the Source is like one made anew
 //	Crashed     every event replayed as a crash: what was acknowledged is there
+//	Crowd       the same with several callers at the same time
 //	Unsynced    the same with NoSync: a killed process loses nothing, and a power
 //	            cut does, which shows that Crashed can fail
 //	Torn        what the last append wrote cut at every byte, or 400 of them but with MAILBENCH_LONG=1
@@ -76,6 +77,7 @@ func RunWith(t *testing.T, f store.Format, o Options) {
 		{"History", false, history},
 		{"Indexed", false, indexed},
 		{"Crashed", true, crashed},
+		{"Crowd", true, crowd},
 		{"Unsynced", true, unsynced},
 		{"Torn", true, torn},
 		{"Flipped", true, flipped},
