@@ -19,13 +19,14 @@ func (c Compat) addressKeys(raw string) (mailbox, display string) {
 		case c == Dovecot && !a.hasMailbox:
 			display = missingMailbox
 		case !a.hasMailbox:
-			display = ""
+			// addr-mailbox is NIL: RFC 5957 section 3, last paragraph of the list.
+			return c.casemap(missingMailbox), ""
 		}
 		// compat: Dovecot fills in what is missing here too.
 		switch {
 		case c == Dovecot && !a.group && a.broken:
 			display += "@SYNTAX_ERROR"
-		case c == Dovecot && !a.group && a.host == "":
+		case c == Dovecot && !a.group && (a.host == "" || a.lostRoute):
 			display += "@MISSING_DOMAIN"
 		case a.host != "":
 			display += "@" + a.host
@@ -42,6 +43,7 @@ type address struct {
 	name, mailbox, host string
 	hasMailbox, hasHost bool
 	group, broken       bool // a group's name; no ">" where one must be
+	lostRoute           bool // "<@host>": a route that no address follows
 }
 
 // firstAddress reads the first address of a list (RFC 5322 section 3.4). The
@@ -70,14 +72,16 @@ func (p *scanner) address() address {
 		case '<':
 			p.take('<')
 			p.skipCFWS()
+			lostRoute := false
 			if p.peek() == '@' { // obs-route, section 4.4
-				if i := strings.IndexByte(p.s, ':'); i >= 0 {
+				i := strings.IndexAny(p.s, ":>")
+				if lostRoute = i < 0 || p.s[i] != ':'; !lostRoute {
 					p.s = p.s[i+1:]
 					p.skipCFWS()
 				}
 			}
 			a := p.addrSpec()
-			a.name, a.broken = phrase, !p.take('>')
+			a.name, a.lostRoute, a.broken = phrase, lostRoute, !p.take('>')
 			return a
 		}
 	}

@@ -64,7 +64,9 @@ func AddressListCompat(raw []byte, c Compat) []Address {
 
 // AppendDisplay appends the name that DISPLAYFROM and DISPLAYTO sort by (RFC
 // 5957 section 3) to dst: the decoded display name of the first address of
-// raw, else mailbox@host, else the name of a group, else nothing.
+// raw, else mailbox@host, else the mailbox or the name of a group, else nothing:
+// an address without local part (RFC 5322 section 3.4.1 knows none) has no
+// addr-mailbox, and then the host does not count. Dovecot fills it in.
 func AppendDisplay(dst, raw []byte, c Compat) []byte {
 	n := len(dst)
 	// The parts of the address go behind dst, the answer behind them, and
@@ -78,7 +80,7 @@ func AppendDisplay(dst, raw []byte, c Compat) []byte {
 		// What a quoted name has at its ends is part of it.
 		buf = decodeWords(buf, a.Name, c, nil)
 	}
-	if len(buf) == start {
+	if len(buf) == start && (len(a.Mailbox) > 0 || !a.Invalid) {
 		buf = append(buf, a.Mailbox...)
 		if len(a.Host) > 0 {
 			buf = append(buf, '@')
