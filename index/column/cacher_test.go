@@ -369,3 +369,41 @@ func cpuTime() int64 {
 	}
 	return u.Utime.Nano() + u.Stime.Nano()
 }
+
+// What a question costs after a delivery, with the answers of before stored.
+func BenchmarkDelivered(b *testing.B) {
+	for _, ask := range []string{"sort-date", "thread", "both"} {
+		b.Run("ask="+ask+"/msgs=50000_msgs", func(b *testing.B) {
+			c := fsys.Counting(fsys.Unsynced(fsys.OS))
+			d := &delivering{t: b, shelf: indextest.NewShelf()}
+			dir := b.TempDir()
+			d.open(dir, c, "envelope")
+			for d.n < 50000 {
+				d.deliver(1000)
+			}
+			if _, err := d.box.Thread(thread.References, index.Search{}); err != nil {
+				b.Fatal(err)
+			}
+			n, cpu, before := 0, int64(0), fsys.Counts{}
+			for b.Loop() {
+				d.deliver(1)
+				from, at := cpuTime(), c.Counts()
+				if ask != "thread" {
+					if _, err := d.box.Sort([]mailsort.Criterion{{Key: mailsort.Date}}, index.Search{}); err != nil {
+						b.Fatal(err)
+					}
+				}
+				if ask != "sort-date" {
+					if _, err := d.box.Thread(thread.References, index.Search{}); err != nil {
+						b.Fatal(err)
+					}
+				}
+				cpu += cpuTime() - from
+				before.BytesWritten += c.Counts().Sub(at).BytesWritten
+				n++
+			}
+			b.ReportMetric(float64(cpu)/float64(n)/1e6, "cpu-ms/op")
+			b.ReportMetric(float64(before.BytesWritten)/float64(n), "written-B/op")
+		})
+	}
+}

@@ -112,10 +112,41 @@ func (m *mailbox) compact() error {
 		return err
 	}
 	m.drop() // what it had decoded has other numbers now
-	if m.storedAnswers(&h) == nil {
-		if err := m.fs.Remove(m.answersPath); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+	return m.compactAnswers(&h)
+}
+
+// compactAnswers keeps the answers that are true of the messages that are there.
+func (m *mailbox) compactAnswers(h *index.BaseHeader) error {
+	now := m.set(h)
+	a := m.openAnswers(h, true)
+	var secs []section
+	var uid []uint32
+	stale := false
+	if a != nil {
+		for _, name := range a.names() {
+			seg := a.newest(name)
+			b, rows, ok := a.bytes(seg, name)
+			if !ok || a.sets[seg] != now {
+				stale = true
+				continue
+			}
+			secs = append(secs, section{name, rows, slices.Clone(b)})
 		}
+		var ok bool
+		if uid, ok = a.uids(now); !ok {
+			secs = nil
+		}
+		uid = slices.Clone(uid)
+		if len(secs) > 0 && !stale && !a.full() {
+			return nil
+		}
+	}
+	m.closeAnswers()
+	if len(secs) > 0 {
+		return m.createAnswers(h, uid, secs)
+	}
+	if err := m.fs.Remove(m.answersPath); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	return nil
 }

@@ -6,7 +6,8 @@
 //
 //	mailbench.index, mailbench.log   UIDs, names, flags: package index
 //	mailbench.cache                  the columns; grows by segments
-//	mailbench.answers                trees and orders; true of one set of messages
+//	mailbench.tail                   what deliveries told of mail that has no row yet
+//	mailbench.answers                trees and orders; each true of one set of messages
 //
 // Cache and answers are containers of package blockfile: a header page, and
 // segments of sections in checksummed blocks. Their header page holds the id
@@ -37,6 +38,7 @@
 //	from to cc dispfrom dispto     number per row, with .str and .place
 //	arrival size   INTERNALDATE and RFC822.SIZE, zigzag of the difference
 //	env env.idx env.irt            whole envelopes (see envRows)
+//	body           BODYSTRUCTUREs that deliveries told (see bodyWriter)
 //	state          UIDNEXT that the rows go up to, which messages they are and
 //	               which others the index had below it, UIDs that could not be
 //	               read (type state)
@@ -74,21 +76,35 @@
 //
 // One set of messages of one index is named by UIDNEXT, the number of messages
 // and the index's 128-bit hash over UIDs and names (type set, index.SetHash).
-// Answers are true of the set in the header page and of no other, whatever way
-// the index came to it. Parts: uid (runs), and for
-// each answer that was asked for t.ALGORITHM and t.ALGORITHM.k (rows and
+// The answers of a segment are true of one set and of no other, whatever way the
+// index came to it: that of the segment's part "set", or of the header page. Of
+// two answers of a name the later one counts. Parts: uid (runs; once for a set),
+// and for each answer that was asked for t.ALGORITHM and t.ALGORITHM.k (rows and
 // numbers of children in preorder) or s.KEYS (a permutation). THREAD stores
 // the orders by date and by subject with its own.
 //
-// When mail comes or goes the first question that follows brings all of them up
-// to date (type update), if the log of the index tells what happened since: rows
+// When mail comes or goes the first question for an answer brings that answer up
+// to date (type updated), if the log of the index tells what happened since: rows
 // are put into and taken out of the permutations by bisection, and of the trees
 // those are built again that the change can touch, as thread.Update explains;
-// the rest is copied. The file (4 bytes per message) is then written anew; that
-// is a fifth of the time. Nothing is stored for it: the components of ids are
-// found again in one pass. Where too much has changed (an eighth of the
-// messages, or a quarter of them are in what it touches), or the log was folded
-// in between, answers are computed from the columns.
+// the rest is copied. It is appended as a segment, and the others stay as they
+// are: SORT (DATE) does not pay for trees, nor THREAD for orders. The file is
+// written anew when more than half of it is of no use. Nothing is stored for
+// updates: the components of ids are found again in one pass. Where too much has
+// changed (an eighth of the messages, or a quarter of them are in what it
+// touches), or the log was folded in between, answers are computed from the
+// columns.
+//
+// # Tail
+//
+// What Cache is told (index.Cacher) goes into the tail file (tail.go): one frame
+// for each call, the raw fields that THREAD, SORT and ENVELOPE are made of. A
+// question, or the 2,048th message, makes rows of it, as of mail that is read.
+// So a delivery costs one write and one fdatasync whatever its size and the
+// mailbox's; 2,048 messages cost one pass over the hashes.
+//
+// I8. A record of the tail is used for a message only if it has the message's
+// share in the hash of the set, under the index's seed.
 //
 // # In process
 //
@@ -100,7 +116,7 @@
 //
 // # Beside index.Mailbox
 //
-// A mailbox is an index.Fetcher (fields of an ENVELOPE from the cache with
+// A mailbox is an index.Cacher, an index.Fetcher (fields of an ENVELOPE from the cache with
 // fields=envelope, byte for byte what the mail has; everything else from the
 // mail, with the names of a few messages found without decoding all), an
 // index.Changer and an index.Counter.

@@ -79,14 +79,12 @@ func (m *mailbox) thread(alg thread.Alg, s index.Search) error {
 		return err
 	}
 	link := m.cfg.Phases.Begin(index.PhaseLink)
-	var up *update
 	if keep && !v.missing(st) {
-		up = m.update(st, v, &h)
-		if x := up.find(name); x != nil {
+		if x := m.update(st, v, &h, name); x != nil {
 			link.End()
-			m.answer = index.Answer{Forest: *x.forest, UID: up.uid}
-			m.memo.put(name, v.set, m.answer, int64(4*(len(up.uid)+2*len(x.forest.Row))))
-			m.save(&h, up.uid, up.sections())
+			m.answer = index.Answer{Forest: *x.forest, UID: x.uid}
+			m.memo.put(name, v.set, m.answer, int64(4*(len(x.uid)+2*len(x.forest.Row))))
+			m.save(&h, x.uid, x.secs)
 			return nil
 		}
 	}
@@ -101,11 +99,13 @@ func (m *mailbox) thread(alg thread.Alg, s index.Search) error {
 	a := m.settle(v, st)
 	m.answer = a
 	m.memo.put(name, v.set, a, int64(4*(len(a.UID)+2*len(a.Forest.Row))))
-	secs := append(up.sections(), forestSections(name, &a.Forest)...)
-	// The orders that are asked for next cost a tenth of what was just done.
+	secs := forestSections(name, &a.Forest)
+	// The orders that are asked for next cost a tenth of what was just done; those
+	// that are stored are brought up to date by who asks for them.
+	old := m.openAnswers(&h, false)
 	for _, k := range [...]mailsort.Key{mailsort.Date, mailsort.Subject} {
 		crit := []mailsort.Criterion{{Key: k}}
-		if n := orderName(crit); up.find(n) != nil || m.hasStored(n, &h) {
+		if old != nil && old.newest(orderName(crit)) >= 0 {
 			continue
 		}
 		if err := m.sortRows(st, v, crit, v.live); err != nil {
@@ -205,15 +205,13 @@ func (m *mailbox) sort(crit []mailsort.Criterion, s index.Search) error {
 		return err
 	}
 	m.wait() // columns that have to be loaded come out of the file
-	var up *update
 	if keep && !v.missing(st) {
-		up = m.update(st, v, &h)
-		if x := up.find(name); x != nil {
+		if x := m.update(st, v, &h, name); x != nil {
 			for _, r := range x.order {
-				m.uids = append(m.uids, up.uid[r])
+				m.uids = append(m.uids, x.uid[r])
 			}
 			m.memo.put(name, v.set, slices.Clone(m.uids), int64(4*len(m.uids)))
-			m.save(&h, up.uid, up.sections())
+			m.save(&h, x.uid, x.secs)
 			return nil
 		}
 	}
@@ -229,7 +227,7 @@ func (m *mailbox) sort(crit []mailsort.Criterion, s index.Search) error {
 	}
 	if keep && !v.missing(st) {
 		m.memo.put(name, v.set, slices.Clone(m.uids), int64(4*len(m.uids)))
-		m.save(&h, m.liveUIDs(v, st), append(up.sections(), m.orderSection(v, crit)))
+		m.save(&h, m.liveUIDs(v, st), []section{m.orderSection(v, crit)})
 	}
 	return nil
 }

@@ -3,124 +3,74 @@ package column
 import (
 	"slices"
 	"strings"
-	"sync"
 
 	"mailbench/index"
-	"mailbench/index/blockfile"
 	mailsort "mailbench/sort"
 	"mailbench/thread"
 )
 
-// An update is the answers that were stored for an earlier set of messages, made
+// An updated is an answer that was stored for an earlier set of messages, made
 // true of the messages that are there now: what came is put in its place, what
 // went is taken out, threads that either touches are built again, and the rest
 // is copied (thread.Update, mailsort.Merge).
-type update struct {
-	uid     []uint32 // of the messages
-	answers []*updated
-}
-
 type updated struct {
-	name   string
 	alg    thread.Alg // with forest
 	crit   []mailsort.Criterion
+	uid    []uint32       // of the messages
 	forest *thread.Forest // over messages; nil: an order
 	order  []int32        // over messages
 	secs   []section      // nil: it could not be done
 }
 
-func (u *update) find(name string) *updated {
-	if u != nil {
-		for _, a := range u.answers {
-			if a.name == name && a.secs != nil {
-				return a
-			}
-		}
-	}
-	return nil
-}
-
-// sections are those of all answers that are up to date.
-func (u *update) sections() (secs []section) {
-	if u != nil {
-		for _, a := range u.answers {
-			secs = append(secs, a.secs...)
-		}
-	}
-	return secs
-}
-
-// update brings the stored answers up to date; nil: there is nothing that this
-// can be done with, or too much has happened. Nothing is written. O(n) with a
-// small constant for each answer, side by side.
-func (m *mailbox) update(st *store, v *view, h *index.BaseHeader) *update {
-	a, l := m.olderAnswers(h)
+// update brings a stored answer up to date; nil: there is none that this can be
+// done with, or too much has happened. Nothing is written, and other answers
+// stay as they are: who asks for one pays for it. O(n) with a small constant.
+func (m *mailbox) update(st *store, v *view, h *index.BaseHeader, name string) *updated {
+	a := m.openAnswers(h, false)
 	if a == nil {
 		return nil
 	}
-	defer a.r.Close()
+	seg := a.newest(name)
+	if seg < 0 || a.sets[seg] == m.set(h) {
+		return nil
+	}
+	of := a.sets[seg]
+	l, ok, err := m.base.Lately(of.uidNext, of.hash)
+	if err != nil || !ok || 8*(l.Added()+len(l.Removed)) > of.messages {
+		return nil
+	}
+	uid, ok := a.uids(of)
+	if !ok {
+		return nil
+	}
 	m.wait() // for the few rows that came; a first fill has no answers before it
-	c := m.changeOf(st, v, a, l)
-	if c == nil {
+	c := m.changeOf(st, v, uid, l)
+	x := m.updatable(st, name)
+	if c == nil || x == nil {
 		return nil
 	}
-	u := &update{uid: m.liveUIDs(v, st)}
-	trees := false
-	for i := range a.r.Segments() {
-		for _, s := range a.r.Segment(i).Sections() {
-			if x := m.updatable(st, s.Name()); x != nil {
-				u.answers = append(u.answers, x)
-				trees = trees || x.crit == nil
-			}
-		}
-	}
-	if len(u.answers) == 0 {
-		return nil
-	}
-	if trees {
+	x.uid = m.liveUIDs(v, st)
+	if x.crit == nil {
 		if st.loadLinks() != nil || st.loadDates() != nil {
 			return nil // the cache's damage is found by who needs it
 		}
 		m.replies = st.cols.replies(m.replies)
 		c.in = st.cols.input(m.replies)
-	}
-	for _, x := range u.answers { // columns are loaded and made by one goroutine
+		x.tree(a, seg, name, c, &m.threads)
+	} else {
 		for _, k := range x.crit {
-			if c.col[k.Key] != nil {
-				continue
-			}
 			if st.loadKey(k.Key) != nil {
 				return nil
 			}
 			c.col[k.Key] = st.values(make([]uint64, 0, st.rows), k.Key)
 		}
+		x.sorted(a, seg, name, c)
 	}
-	var wg sync.WaitGroup
-	first := true
-	for _, x := range u.answers {
-		if x.crit == nil {
-			sc := &m.threads
-			if !first {
-				sc = new(thread.Scratch)
-			}
-			first = false
-			wg.Go(func() { x.tree(a, c, sc) })
-		}
+	if x.secs == nil {
+		return nil
 	}
-	wg.Go(func() {
-		for _, x := range u.answers {
-			if x.crit != nil {
-				x.sorted(a, c)
-			}
-		}
-	})
-	wg.Wait()
-	for _, x := range u.answers {
-		if x.secs != nil {
-			m.counts.updated.Add(1)
-		}
-	}
-	return u
+	m.counts.updated.Add(1)
+	return x
 }
 
 // updatable says what section name of the answers is; nil: not an answer, or one
@@ -131,13 +81,13 @@ func (m *mailbox) updatable(st *store, name string) *updated {
 		if err != nil {
 			return nil // its second stream
 		}
-		return &updated{name: name, alg: a}
+		return &updated{alg: a}
 	}
 	letters, ok := strings.CutPrefix(name, "s.")
 	if !ok {
 		return nil
 	}
-	x := &updated{name: name}
+	x := &updated{}
 	for _, l := range []byte(letters) {
 		k := strings.IndexByte(keyLetters, l|0x20)
 		if k < 0 || !st.has(mailsort.Key(k)) {
@@ -176,43 +126,9 @@ type change struct {
 	col     [mailsort.NumKeys][]uint64
 }
 
-// olderAnswers opens answers that are true of an earlier set of messages, and
-// tells what has happened since.
-func (m *mailbox) olderAnswers(h *index.BaseHeader) (*answersFile, *index.Lately) {
-	if m.forget {
-		return nil, nil
-	}
-	r, err := blockfile.Open(m.fs, m.answersPath)
-	if err != nil {
-		return nil, nil
-	}
-	fh := r.Header()
-	now := m.set(h)
-	a := &answersFile{r: r, c: &m.counts}
-	if fh.Kind == answersKind && fh.Version == version && fh.UIDValidity == h.UIDValidity && fh.Generation <= h.Generation &&
-		a.set.decode(fh.Meta, h.UIDValidity) && a.set.identity == now.identity && a.set != now {
-		l, ok, err := m.base.Lately(a.set.uidNext, a.set.hash)
-		if ok && err == nil && 8*(l.Added()+len(l.Removed)) <= a.set.messages && a.uids() {
-			return a, l
-		}
-	}
-	r.Close()
-	return nil, nil
-}
-
-func (s *set) decode(meta []byte, uidValidity uint32) bool {
-	if len(meta) != len(s.meta()) {
-		return false
-	}
-	s.id, s.compat, s.uidValidity = le.Uint64(meta), mailsort.Compat(meta[8]), uidValidity
-	s.uidNext, s.messages = le.Uint32(meta[9:]), int(le.Uint32(meta[13:]))
-	s.hash = index.SetHash{le.Uint64(meta[17:]), le.Uint64(meta[25:])}
-	return true
-}
-
 // changeOf finds the cache rows of what was, went and came; nil: the cache does
 // not have them all.
-func (m *mailbox) changeOf(st *store, v *view, a *answersFile, l *index.Lately) *change {
+func (m *mailbox) changeOf(st *store, v *view, was []uint32, l *index.Lately) *change {
 	rows := func(uids []uint32) ([]int32, bool) {
 		out := make([]int32, 0, len(uids))
 		k := 0
@@ -227,9 +143,9 @@ func (m *mailbox) changeOf(st *store, v *view, a *answersFile, l *index.Lately) 
 		}
 		return out, true
 	}
-	c := &change{n: len(a.uid)}
+	c := &change{n: len(was)}
 	var ok [3]bool
-	c.row, ok[0] = rows(a.uid)
+	c.row, ok[0] = rows(was)
 	c.gone, ok[1] = rows(l.Removed)
 	c.fresh, ok[2] = rows(l.UIDs())
 	if ok != [3]bool{true, true, true} || len(c.row)+len(c.fresh)-len(c.gone) != v.n {
@@ -257,9 +173,9 @@ func (c *change) messages(rows []int32) {
 }
 
 // tree updates a stored forest.
-func (x *updated) tree(a *answersFile, c *change, sc *thread.Scratch) {
-	row, nodes, ok1 := a.bytes(x.name)
-	kids, nodes2, ok2 := a.bytes(x.name + ".k")
+func (x *updated) tree(a *answersFile, seg int, name string, c *change, sc *thread.Scratch) {
+	row, nodes, ok1 := a.bytes(seg, name)
+	kids, nodes2, ok2 := a.bytes(seg, name+".k")
 	var old, f thread.Forest
 	if !ok1 || !ok2 || nodes != nodes2 || !decodeForest(&old, row, kids, nodes, c.n) {
 		return
@@ -273,12 +189,12 @@ func (x *updated) tree(a *answersFile, c *change, sc *thread.Scratch) {
 		return
 	}
 	c.messages(f.Row)
-	x.forest, x.secs = &f, forestSections(x.name, &f)
+	x.forest, x.secs = &f, forestSections(name, &f)
 }
 
 // sorted updates a stored order.
-func (x *updated) sorted(a *answersFile, c *change) {
-	b, rows, ok := a.bytes(x.name)
+func (x *updated) sorted(a *answersFile, seg int, name string, c *change) {
+	b, rows, ok := a.bytes(seg, name)
 	if !ok || rows != c.n {
 		return
 	}
@@ -294,5 +210,5 @@ func (x *updated) sorted(a *answersFile, c *change) {
 		return
 	}
 	c.messages(x.order)
-	x.secs = []section{{x.name, len(x.order), encodeOrder(x.order)}}
+	x.secs = []section{{name, len(x.order), encodeOrder(x.order)}}
 }
