@@ -23,7 +23,7 @@
 // meanwhile; Fill, which may come later, sets the Listing's Digest to what it
 // listed.
 //
-// C4. About 110 bytes a message with short keys: a row of 72, the key, a slot of
+// C4. About 100 bytes a message with short keys: a row of 72, the key, a slot of
 // the table. Remembered changes: 64 bytes each, at most MaxRecent.
 //
 // The on-disk List, which formats without names for flags build on, is in

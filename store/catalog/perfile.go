@@ -202,7 +202,7 @@ func (p *PerFile) path(id uint64) string { return filepath.Join(p.dir, p.layout.
 
 // Append writes a file for each message, makes all of them last, then their
 // names, then their rows: n+2 syncs for n messages, and n+1 if the format finds
-// them again without the list. The files of a group are synced at the same time,
+// them again without the list (and no later ones have come before, L6). The files of a group are synced at the same time,
 // which a file system's journal rewards; those of several callers, too.
 func (p *PerFile) Append(msgs []store.Message) ([]string, error) {
 	if len(msgs) == 0 {

@@ -26,8 +26,9 @@
 // D4. A message is checked as a whole (xxhash64) when it is read as a whole; a
 // header that is read alone is not.
 //
-// Append of n messages costs n+1 syncs: each file, and the directory. SetFlags
-// and Expunge cost one, of the list.
+// Append of n messages costs n+1 syncs: each file, and the directory. When
+// several append at the same time and a later id comes first into the list, it
+// costs one more, of the list (catalog, L6). SetFlags and Expunge cost one, of the list.
 //
 // # Not done
 //
