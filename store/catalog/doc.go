@@ -26,6 +26,7 @@
 // C4. About 100 bytes a message with short keys: a row of 72, the key, a slot of
 // the table. Remembered changes: 64 bytes each, at most MaxRecent.
 //
-// The on-disk List, which formats without names for flags build on, is in
-// list.go.
+// Formats whose files do not tell flags keep a List on disk; PerFile is a Store
+// of one file for each message over it, and the framing that sdbox and mdbox put
+// around a message is in dbox.go.
 package catalog

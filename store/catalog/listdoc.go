@@ -1,5 +1,3 @@
-package catalog
-
 // # The list file
 //
 // A List keeps on disk what a format cannot tell from its mail files: which
@@ -50,3 +48,4 @@ package catalog
 // Cost: a change is one write, and one fdatasync if it has to last. Opening
 // reads the whole file; 20 to 30 bytes a message in the snapshot, about 65 for a
 // message appended alone.
+package catalog
