@@ -46,8 +46,8 @@ func (m keeper) Append(t *index.Table, n *index.News, k index.Known, _ index.Cha
 		}
 		tr.end(at)
 	}
-	tr.flags(v.flagged(n.Flagged), 0)
-	tr.flags(v.flagged(n.Moved), flagNoModSeq)
+	tr.flags(flagsOf(n.Flagged), 0)
+	tr.flags(flagsOf(n.Moved), flagNoModSeq)
 	tr.newsKeywords(v, n.Flagged, n.Added)
 	if len(n.Added) > 0 {
 		tr.day(v, n.Added[0].UID, m.cfg.Now())
@@ -73,15 +73,10 @@ func (m keeper) Append(t *index.Table, n *index.News, k index.Known, _ index.Cha
 	return nil
 }
 
-// flagged makes rows for trans.flags.
-func (v *view) flagged(rows []index.Row) []flagged {
+func flagsOf(rows []index.Row) []flagged {
 	out := make([]flagged, len(rows))
-	last := -2
 	for i := range rows {
-		r := &rows[i]
-		row, _ := v.row(r.UID)
-		out[i] = flagged{r.UID, packFlags(r.Flags, r.Dir), row == last+1}
-		last = row
+		out[i] = flagged{rows[i].UID, packFlags(rows[i].Flags, rows[i].Dir)}
 	}
 	return out
 }

@@ -103,3 +103,30 @@ func BenchmarkSync_journal(b *testing.B) {
 		}
 	}
 }
+
+// Of 500 messages that get the same flag those without a gap between their UIDs
+// are one range, as in the logs of the original: 1,120 bytes there when every
+// seventh message had been expunged.
+func TestSync_flagRanges(t *testing.T) {
+	s, box, c := journaled(t, 1000)
+	for i, k := range s.Keys() {
+		if i%7 == 3 {
+			s.Expunge(k)
+		}
+	}
+	if _, err := box.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	before := c.Counts()
+	for _, k := range s.Keys()[200:700] {
+		s.SetFlags(k, index.FlagFlagged, 0)
+	}
+	if ch, err := box.Sync(); err != nil || ch.Flagged != 500 {
+		t.Fatal(ch, err)
+	}
+	const original = 1120
+	n := c.Counts().Sub(before).BytesWritten
+	if t.Logf("%d bytes", n); n < original*3/4 || n > original*5/4 {
+		t.Errorf("%d bytes written, the original wrote %d", n, original)
+	}
+}

@@ -236,22 +236,22 @@ func (t *trans) expunge(uids []uint32) {
 	t.end(at)
 }
 
-// A flagged is a message's flags; next: the row after that of the one before.
+// A flagged is a message's flags.
 type flagged struct {
 	uid   uint32
 	flags uint8
-	next  bool
 }
 
 func rowsOf(tab *index.Table, rows []int32) []flagged {
 	out := make([]flagged, len(rows))
 	for i, r := range rows {
-		out[i] = flagged{tab.UIDs()[r], packFlags(tab.Flags()[r], tab.Dir(int(r))), i > 0 && r == rows[i-1]+1}
+		out[i] = flagged{tab.UIDs()[r], packFlags(tab.Flags()[r], tab.Dir(int(r)))}
 	}
 	return out
 }
 
-// flags writes flags, neighbours with the same flags as one range.
+// flags writes flags: UIDs without gaps that get the same as one range. A UID
+// that was expunged ends a range, as in the original's logs.
 func (t *trans) flags(rows []flagged, how uint16) {
 	if len(rows) == 0 {
 		return
@@ -259,7 +259,7 @@ func (t *trans) flags(rows []flagged, how uint16) {
 	at := t.begin(recFlags)
 	for i := 0; i < len(rows); {
 		j := i + 1
-		for j < len(rows) && rows[j].next && rows[j].flags == rows[i].flags {
+		for j < len(rows) && rows[j].uid == rows[j-1].uid+1 && rows[j].flags == rows[i].flags {
 			j++
 		}
 		t.b = le.AppendUint32(t.b, rows[i].uid)
