@@ -94,6 +94,9 @@ func (r *Runner) notes() {
 	for _, line := range r.told {
 		fmt.Println("# " + line)
 	}
+	for _, n := range r.curveNotes() {
+		fmt.Printf("# appends/s, %s: %s\n", n.name, n.text)
+	}
 	for _, n := range r.growth.notes() {
 		fmt.Printf("# growth of ns/msg, %s: %s\n", n.name, n.text)
 	}

@@ -167,6 +167,9 @@ func (r *Runner) writing(op string, s setting, list []letter) (*job, error) {
 	}
 	j.close = st.remove
 	j.metrics = func(res *result) []metric {
+		if op == "append" {
+			r.notePoint(s, float64(median(wallsOf(res)).Nanoseconds())/n)
+		}
 		return append(numbers.metrics(), metric{"msgs/s", n / median(wallsOf(res)).Seconds()})
 	}
 	return j, nil

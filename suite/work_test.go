@@ -528,3 +528,22 @@ func TestWork_formats(t *testing.T) {
 		}
 	}
 }
+
+// TestCurve holds that rows which differ in grown= alone make one line, the last
+// of each size counting.
+func TestCurve(t *testing.T) {
+	var w workshop
+	s := setting{design: column.Design, store: shelf{name: "x"}, ground: &ground{fs: "y"}, clients: 30}
+	for _, p := range []struct {
+		clients int
+		grown   grownSize
+		ns      float64
+	}{{30, grownSizes[1], 5e6}, {30, grownNone, 9e9}, {1, grownNone, 1e6}, {30, grownNone, 1e6}, {30, grownSizes[0], 2e6}} {
+		s.clients, s.grown = p.clients, p.grown
+		w.notePoint(s, p.ns)
+	}
+	got := w.curveNotes()
+	if len(got) != 1 || got[0].text != "1000 at 0, 500 at 10k, 200 at 100k, 20% of the first" || !strings.HasSuffix(got[0].name, "/clients=30") {
+		t.Errorf("%+v", got)
+	}
+}

@@ -24,6 +24,7 @@ type workshop struct {
 	best       map[string]float64       // commands/s of a closed loop, by row
 	grownBoxes map[string]*grownBox     // that were read through in this run
 	syncs      map[string]time.Duration // what 4 KiB and fdatasync take, by ground
+	curves     []curve                  // of BenchmarkAppend
 	told       []string                 // lines after the rows
 }
 
