@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -108,8 +109,7 @@ func TestAppend_membersFailAlone(t *testing.T) {
 	}
 	b := open(t, Config{Store: f, Design: everyDesign[0], Fsync: Group})
 	var wg sync.WaitGroup
-	b.mu.Lock() // the leader waits here, so that a group comes together behind it
-	for i := range 20 {
+	send := func(i int) {
 		wg.Go(func() {
 			uid, err := b.Append(store.Message{Body: text(i)})
 			if (i == 3) != errors.Is(err, full) || (uid == 0) != (err != nil) {
@@ -123,15 +123,23 @@ func TestAppend_membersFailAlone(t *testing.T) {
 			}
 		})
 	}
-	for waiting := 0; waiting < 10; { // the leader has at most those who came before it looked
+	b.mu.Lock() // the first leader waits for the index, the others behind it
+	send(0)
+	for f.calls.Load() == 0 {
+		runtime.Gosched()
+	}
+	for i := 1; i < 20; i++ {
+		send(i)
+	}
+	for waiting := 0; waiting < 19; runtime.Gosched() {
 		b.group.mu.Lock()
 		waiting = len(b.group.waiting)
 		b.group.mu.Unlock()
 	}
 	b.mu.Unlock()
 	wg.Wait()
-	if n := f.calls.Load(); n > 12 {
-		t.Errorf("%d calls of the store for 20 messages", n)
+	if n := f.calls.Load(); n != 3 { // the leader, the group, and the rest of it behind the one that was refused
+		t.Errorf("%d calls of the store for 20 messages, want 3", n)
 	}
 	check(t, b)
 }
