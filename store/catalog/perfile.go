@@ -280,7 +280,8 @@ func (p *PerFile) write(first uint64, msgs []store.Message, rows []Row) (made in
 	return made, nil
 }
 
-// syncAll syncs files at the same time.
+// syncAll syncs files at the same time: a hundred of 3 KB took half as long as
+// one after another (ext4, on a disk that others were using).
 func syncAll(files []fsys.File) error {
 	if len(files) == 1 {
 		return files[0].Datasync()
