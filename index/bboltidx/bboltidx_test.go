@@ -17,7 +17,6 @@ import (
 	"mailbench/index"
 	"mailbench/index/indextest"
 	"mailbench/index/scan"
-	mailsort "mailbench/sort"
 	"mailbench/thread"
 )
 
@@ -40,7 +39,7 @@ func TestConformance_options(t *testing.T) {
 }
 
 func TestOptions_wrong(t *testing.T) {
-	src := mbox(t, "Subject: x\n\n")
+	src := indextest.Mbox(t, "Subject: x\n\n")
 	for name, value := range map[string]string{"sync": "often", "freelist": "tree", "fill_pct": "0", "page_size": "5000", "headers": "", "freelist_sync": "1"} {
 		_, err := Design.Open(index.Config{Dir: t.TempDir(), Source: src, Options: index.Options{Extra: map[string]string{name: value}}})
 		if err == nil || !strings.Contains(err.Error(), name) {
@@ -49,97 +48,12 @@ func TestOptions_wrong(t *testing.T) {
 	}
 }
 
-// mbox is a source of mails.
-func mbox(t testing.TB, mails ...string) index.Source {
-	t.Helper()
-	var b bytes.Buffer
-	for i, m := range mails {
-		fmt.Fprintf(&b, "From a@example.net Mon Jan  2 15:04:%02d 2006\n%s\n", i%60, m)
-	}
-	path := filepath.Join(t.TempDir(), "mbox")
-	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	src, err := source.Open(path, source.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { src.Close() })
-	return src
-}
-
 // numbered are n mails.
 func numbered(n int) (mails []string) {
 	for i := range n {
 		mails = append(mails, fmt.Sprintf("Subject: Re: s%d\nMessage-ID: <%d@example.net>\nReferences: <%d@example.net>\nFrom: f%d@example.net\nDate: Mon, 2 Jan 2006 15:%02d:00 +0000\n\n", i%7, i, i/2, i%3, i%60))
 	}
 	return mails
-}
-
-func open(t testing.TB, d index.Design, dir string, src index.Source, o index.Options) index.Mailbox {
-	t.Helper()
-	box, err := d.Open(index.Config{Dir: dir, Source: src, Options: o})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { box.Close() })
-	if _, err := box.Sync(); err != nil {
-		t.Fatal(err)
-	}
-	return box
-}
-
-// ask asks everything and returns the answers, one a line, and the first error.
-func ask(box index.Mailbox) (string, error) {
-	var out []byte
-	var first error
-	note := func(err error) bool {
-		if first == nil {
-			first = err
-		}
-		return err == nil
-	}
-	for _, alg := range []thread.Alg{thread.References, thread.Refs, thread.OrderedSubject} {
-		if a, err := box.Thread(alg, index.Search{}); note(err) {
-			out = append(a.AppendIMAP(out), '\n')
-		}
-	}
-	for _, keys := range []string{"arrival", "date", "subject", "from", "to", "cc", "size", "reverse date", "displayfrom subject", "reverse displayto"} {
-		crit, err := mailsort.ParseCriteria(keys)
-		if err != nil {
-			panic(err)
-		}
-		if uids, err := box.Sort(crit, index.Search{}); note(err) {
-			out = append(mailsort.AppendIMAP(out, uids), '\n')
-		}
-	}
-	note(box.(index.Fetcher).Fetch([]uint32{1, 2, 3, 5, 8, 1 << 30}, index.EnvelopeFields, func(uid uint32, values [][]byte) error {
-		out = fmt.Appendf(out, "%d %q\n", uid, values)
-		return nil
-	}))
-	return string(out), first
-}
-
-// sameAsScan holds the answers against the design that keeps none.
-func sameAsScan(t *testing.T, box index.Mailbox, src index.Source, compat index.Compat) {
-	t.Helper()
-	got, err := ask(box)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := ask(open(t, scan.Design, t.TempDir(), src, index.Options{Compat: compat}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
-	for i := range w {
-		if g[i] != w[i] {
-			t.Errorf("line %d\ngot  %.300q\nwant %.300q", i, g[i], w[i])
-		}
-	}
-	for err := range box.Check() {
-		t.Error(err)
-	}
 }
 
 // Real mail, read in either way, one after the other in the same database.
@@ -157,13 +71,13 @@ func TestRealMail(t *testing.T) {
 	t.Cleanup(func() { src.Close() })
 	dir := t.TempDir()
 	for _, o := range []index.Options{{}, {Compat: index.CompatDovecot}, {Fields: "envelope"}} {
-		sameAsScan(t, open(t, Design, dir, src, o), src, o.Compat)
+		indextest.SameAs(t, scan.Design, indextest.Open(t, Design, dir, src, o), src, o.Compat)
 	}
 }
 
 // Bad mail is data.
 func TestOddMail(t *testing.T) {
-	src := mbox(t,
+	src := indextest.Mbox(t,
 		"Subject:\nFrom:\nMessage-ID:\nDate:\nReferences:\nIn-Reply-To:\n\n",
 		"\n",
 		"Subject: a\x00b\xff\xfe\nMessage-ID: <n\x00@example.net>\nReferences: <\xff@example.net> <n\x00@example.net>\n\n",
@@ -173,7 +87,7 @@ func TestOddMail(t *testing.T) {
 		"Subject: FIRST\nDate: Mon, 2 Jan 2006 15:04:05 +9999\nTo: A <b@example.net>\nCc: A <b@example.net>\n\n",
 	)
 	for _, o := range []index.Options{{}, {Fields: "envelope", Extra: map[string]string{"headers": "delivery"}}} {
-		sameAsScan(t, open(t, Design, t.TempDir(), src, o), src, index.CompatRFC)
+		indextest.SameAs(t, scan.Design, indextest.Open(t, Design, t.TempDir(), src, o), src, index.CompatRFC)
 	}
 }
 
@@ -192,21 +106,21 @@ func (m *missing) ReadHeader(e *index.Entry, buf []byte) ([]byte, error) {
 
 // A mail that was away when it was to be read is read when it is back.
 func TestUnread(t *testing.T) {
-	src := &missing{Source: mbox(t, numbered(9)...)}
+	src := &missing{Source: indextest.Mbox(t, numbered(9)...)}
 	var l index.Listing
 	if err := src.List(&l); err != nil {
 		t.Fatal(err)
 	}
 	src.key = l.Entries[4].Key
-	box := open(t, Design, t.TempDir(), src, index.Options{})
+	box := indextest.Open(t, Design, t.TempDir(), src, index.Options{})
 	m := box.(*mailbox)
 	for range 2 {
-		if _, err := ask(box); err != nil || m.box.unread != 1 {
+		if _, err := indextest.AskAll(box); err != nil || m.box.unread != 1 {
 			t.Fatalf("%v, %d unread, want one", err, m.box.unread)
 		}
 	}
 	src.key = ""
-	sameAsScan(t, box, src.Source, index.CompatRFC)
+	indextest.SameAs(t, scan.Design, box, src.Source, index.CompatRFC)
 	if m.box.unread != 0 {
 		t.Fatalf("%d unread", m.box.unread)
 	}
@@ -216,13 +130,13 @@ func TestUnread(t *testing.T) {
 func TestCompact(t *testing.T) {
 	dir := t.TempDir()
 	mails := numbered(20000)
-	box := open(t, Design, dir, mbox(t, mails...), index.Options{})
+	box := indextest.Open(t, Design, dir, indextest.Mbox(t, mails...), index.Options{})
 	if _, err := box.Thread(thread.References, index.Search{}); err != nil {
 		t.Fatal(err)
 	}
-	src := mbox(t, mails[:300]...)
-	box = open(t, Design, dir, src, index.Options{})
-	reader := open(t, Design, dir, src, index.Options{})
+	src := indextest.Mbox(t, mails[:300]...)
+	box = indextest.Open(t, Design, dir, src, index.Options{})
+	reader := indextest.Open(t, Design, dir, src, index.Options{})
 	old, generation := size(dir), box.Status().Generation
 	if err := box.Compact(); err != nil {
 		t.Fatal(err)
@@ -230,7 +144,7 @@ func TestCompact(t *testing.T) {
 	if now := size(dir); now > old/5 {
 		t.Errorf("%d bytes, before %d", now, old)
 	}
-	sameAsScan(t, reader, src, index.CompatRFC)
+	indextest.SameAs(t, scan.Design, reader, src, index.CompatRFC)
 	if g := reader.Status().Generation; g != generation+1 {
 		t.Errorf("generation %d after %d", g, generation)
 	}
@@ -251,7 +165,7 @@ func TestTwoWriters(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer src.Close()
-		boxes[i] = open(t, Design, dir, src, index.Options{})
+		boxes[i] = indextest.Open(t, Design, dir, src, index.Options{})
 	}
 	for i := range 6 {
 		if err := os.WriteFile(filepath.Join(path, "new", fmt.Sprintf("%d.M1P1.host", 1600000000+i)), fmt.Appendf(nil, "Subject: %d\n\n", i), 0o600); err != nil {
@@ -270,9 +184,9 @@ func TestTwoWriters(t *testing.T) {
 func damaged(t testing.TB, n int, o index.Options) (index.Source, []byte) {
 	mails := numbered(n)
 	dir := t.TempDir()
-	open(t, Design, dir, mbox(t, mails...), o)
-	src := mbox(t, mails[:n-n/6]...)
-	if _, err := ask(open(t, Design, dir, src, o)); err != nil {
+	indextest.Open(t, Design, dir, indextest.Mbox(t, mails...), o)
+	src := indextest.Mbox(t, mails[:n-n/6]...)
+	if _, err := indextest.AskAll(indextest.Open(t, Design, dir, src, o)); err != nil {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(filepath.Join(dir, File))
@@ -302,7 +216,7 @@ func survive(t *testing.T, src index.Source, b []byte, o index.Options) (first e
 		}
 		_, err = box.Sync()
 		note(err)
-		_, err = ask(box)
+		_, err = indextest.AskAll(box)
 		note(err)
 		note(box.Messages(func(index.Message) bool { return true }))
 		note(box.(index.Changer).ChangesSince(0, func(index.Message) bool { return true }, func(uint32) bool { return true }))

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"mailbench/corpus/source"
 	"mailbench/index"
 	"mailbench/index/indextest"
 	"mailbench/internal/rfc5322"
@@ -28,57 +27,32 @@ func TestConformance_options(t *testing.T) {
 		Extra: map[string]string{"read": "header", "headers": "most", "repack": "10pct"}}})
 }
 
-// box is a maildir of n messages and a source of it.
-type box struct {
-	t    testing.TB
-	path string
-	n    int
-}
-
-func newBox(t testing.TB, n int) *box {
-	t.Helper()
-	b := &box{t: t, path: filepath.Join(t.TempDir(), "maildir")}
-	for _, d := range []string{"cur", "new", "tmp"} {
-		if err := os.MkdirAll(filepath.Join(b.path, d), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for range n {
-		b.deliver()
-	}
-	return b
-}
-
-func (b *box) file(i int) string {
-	return filepath.Join(b.path, "cur", fmt.Sprintf("%d.M1P1.host:2,", 1_600_000_000+i))
-}
-
-func (b *box) deliver() {
-	b.t.Helper()
-	i := b.n
-	b.n++
-	text := fmt.Sprintf("Message-ID: <%d@example.net>\nReferences: <%d@example.net>\nSubject: Re: topic %d\nFrom: Ann %d <ann%d@example.net>\n"+
+func mail(i int) string {
+	return fmt.Sprintf("Message-ID: <%d@example.net>\nReferences: <%d@example.net>\nSubject: Re: topic %d\nFrom: Ann %d <ann%d@example.net>\n"+
 		"List-Id: <a.example.net>\nX-Loop: %d\nUser-Agent: none\nDate: Mon, 3 Feb 2020 10:%02d:00 +0100\n\nbody\n", i, i/2, i%5, i, i%7, i, i%60)
-	if err := os.WriteFile(b.file(i), []byte(text), 0o600); err != nil {
-		b.t.Fatal(err)
-	}
 }
 
-func (b *box) expunge(i int) {
-	b.t.Helper()
-	if err := os.Remove(b.file(i)); err != nil {
-		b.t.Fatal(err)
-	}
+func newBox(t testing.TB, n int) *indextest.Maildir {
+	t.Helper()
+	return indextest.NewMaildir(t, n, mail)
 }
 
-func (b *box) config(dir string, extra map[string]string) index.Config {
-	b.t.Helper()
-	src, err := source.Open(b.path, source.Options{})
+func mustOpen(t testing.TB, cfg index.Config) *mailbox {
+	t.Helper()
+	mb, err := Design.Open(cfg)
 	if err != nil {
-		b.t.Fatal(err)
+		t.Fatal(err)
 	}
-	b.t.Cleanup(func() { src.Close() })
-	return index.Config{Dir: dir, Source: src, Options: index.Options{Extra: extra}}
+	return mb.(*mailbox)
+}
+
+func mustSync(t testing.TB, m *mailbox) index.Changes {
+	t.Helper()
+	c, err := m.Sync()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 // answers are a mailbox's in one string.
@@ -114,11 +88,11 @@ func mustCheck(t testing.TB, m *mailbox) {
 func TestFlavour(t *testing.T) {
 	b := newBox(t, 50)
 	dir := t.TempDir()
-	m := mustOpen(t, b.config(dir, nil))
+	m := mustOpen(t, b.Config(dir, index.Options{}))
 	mustSync(t, m)
 	want, before := answers(t, m), m.Status()
 	m.Close()
-	m = mustOpen(t, b.config(dir, map[string]string{"headers": "most"}))
+	m = mustOpen(t, b.Config(dir, index.Options{Extra: map[string]string{"headers": "most"}}))
 	mustSync(t, m)
 	if got := answers(t, m); got != want {
 		t.Fatalf("got\n%s\nwant\n%s", got, want)
@@ -146,13 +120,13 @@ func TestFlavour(t *testing.T) {
 func TestReadsNoMail(t *testing.T) {
 	b := newBox(t, 40)
 	dir := t.TempDir()
-	m := mustOpen(t, b.config(dir, nil))
+	m := mustOpen(t, b.Config(dir, index.Options{}))
 	mustSync(t, m)
 	if n := m.Counts()["mails-opened"]; n != 40 {
 		t.Fatalf("%d mails opened, want 40", n)
 	}
 	m.Close()
-	m = mustOpen(t, b.config(dir, nil))
+	m = mustOpen(t, b.Config(dir, index.Options{}))
 	crit, _ := mailsort.ParseCriteria("reverse date arrival size")
 	if _, err := m.Sort(crit, index.Search{}); err != nil {
 		t.Fatal(err)
@@ -175,11 +149,11 @@ func TestRepack(t *testing.T) {
 	for _, auto := range []string{"30pct", "never"} {
 		b := newBox(t, 60)
 		dir := t.TempDir()
-		m := mustOpen(t, b.config(dir, map[string]string{"repack": auto}))
+		m := mustOpen(t, b.Config(dir, index.Options{Extra: map[string]string{"repack": auto}}))
 		mustSync(t, m)
 		modseq := m.Status().HighestModSeq
 		for i := range 30 {
-			b.expunge(2 * i)
+			b.Expunge(2 * i)
 		}
 		mustSync(t, m)
 		if dead := m.h.cacheDead; (dead == 0) != (auto != "never") {
@@ -194,7 +168,7 @@ func TestRepack(t *testing.T) {
 		}
 		mustCheck(t, m)
 		m.Close()
-		m = mustOpen(t, b.config(dir, nil))
+		m = mustOpen(t, b.Config(dir, index.Options{}))
 		var gone []uint32
 		err := m.ChangesSince(modseq, func(index.Message) bool { t.Error("nothing has changed"); return false },
 			func(uid uint32) bool { gone = append(gone, uid); return true })
@@ -207,7 +181,7 @@ func TestRepack(t *testing.T) {
 // A message that cannot be read when it is first seen is read later.
 func TestUnread(t *testing.T) {
 	b := newBox(t, 10)
-	cfg := b.config(t.TempDir(), nil)
+	cfg := b.Config(t.TempDir(), index.Options{})
 	cfg.Source = &hiding{Source: cfg.Source, hide: "1600000003.M1P1.host"}
 	m := mustOpen(t, cfg)
 	mustSync(t, m)
@@ -220,13 +194,13 @@ func TestUnread(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg.Source.(*hiding).hide = ""
-	b.deliver()
+	b.Deliver()
 	mustSync(t, m)
 	if n := len(m.unread()); n != 0 {
 		t.Fatalf("%d unread", n)
 	}
 	mustCheck(t, m)
-	fresh := mustOpen(t, b.config(t.TempDir(), nil))
+	fresh := mustOpen(t, b.Config(t.TempDir(), index.Options{}))
 	mustSync(t, fresh)
 	if got, want := answers(t, m), answers(t, fresh); got != want {
 		t.Fatalf("got\n%s\nwant\n%s", got, want)
@@ -250,10 +224,10 @@ func (h *hiding) ReadMessage(e *index.Entry, buf []byte) ([]byte, error) {
 func TestLongField(t *testing.T) {
 	b := newBox(t, 1)
 	long := strings.Repeat("x", maxValue+1)
-	if err := os.WriteFile(b.file(0), []byte("Subject: "+long+"\nList-Post: "+long+"\nFrom: a@example.net\n\n"), 0o600); err != nil {
+	if err := os.WriteFile(b.File(0), []byte("Subject: "+long+"\nList-Post: "+long+"\nFrom: a@example.net\n\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	m := mustOpen(t, b.config(t.TempDir(), nil))
+	m := mustOpen(t, b.Config(t.TempDir(), index.Options{}))
 	mustSync(t, m)
 	for field, want := range map[string]string{"subject": long, "list-post": long, "from": "a@example.net"} {
 		n := 0
@@ -367,13 +341,13 @@ func FuzzParseCacheRecord(f *testing.F) {
 func TestStale(t *testing.T) {
 	b := newBox(t, 20)
 	dir := t.TempDir()
-	one, two := mustOpen(t, b.config(dir, nil)), mustOpen(t, b.config(dir, nil))
+	one, two := mustOpen(t, b.Config(dir, index.Options{})), mustOpen(t, b.Config(dir, index.Options{}))
 	mustSync(t, one)
 	want := answers(t, one)
 	if got := answers(t, two); got != want {
 		t.Fatalf("got\n%s\nwant\n%s", got, want)
 	}
-	b.deliver()
+	b.Deliver()
 	mustSync(t, two)
 	if err := two.Compact(); err != nil {
 		t.Fatal(err)
@@ -381,7 +355,7 @@ func TestStale(t *testing.T) {
 	if got, want := answers(t, one), answers(t, two); got != want {
 		t.Fatalf("got\n%s\nwant\n%s", got, want)
 	}
-	if err := os.Chtimes(filepath.Join(b.path, "cur"), time.Now().Add(-time.Hour), time.Now().Add(-time.Hour)); err != nil {
+	if err := os.Chtimes(filepath.Join(b.Path, "cur"), time.Now().Add(-time.Hour), time.Now().Add(-time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	mustSync(t, one)

@@ -34,7 +34,7 @@ func TestHeaderBehindTheBound(t *testing.T) {
 		b := newBox(t, 3)
 		var mbox bytes.Buffer
 		for i, m := range [][]byte{long(c.bound), []byte(other[0]), []byte(other[1])} {
-			if err := os.WriteFile(b.file(i), m, 0o600); err != nil {
+			if err := os.WriteFile(b.File(i), m, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			fmt.Fprintf(&mbox, "From a@x.example Mon Jan  1 00:00:00 2024\n%s\n", m)
@@ -43,7 +43,7 @@ func TestHeaderBehindTheBound(t *testing.T) {
 		if err := os.WriteFile(path, mbox.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		for _, path := range []string{b.path, path} {
+		for _, path := range []string{b.Path, path} {
 			src, err := source.Open(path, source.Options{})
 			if err != nil {
 				t.Fatal(err)

@@ -1,180 +1,24 @@
 package pebbleidx
 
 import (
-	"context"
-	"os"
-	"path/filepath"
 	"testing"
-	"time"
 
-	"mailbench/corpus"
-	"mailbench/corpus/source"
 	"mailbench/index"
-	"mailbench/internal/meter"
-	mailsort "mailbench/sort"
-	"mailbench/thread"
+	"mailbench/index/indextest"
+	plain "mailbench/index/scan"
 )
 
-// benchSource is the mail to measure on: what MAILBENCH_BENCH_MAILDIR names, or
-// 20,000 generated messages in an mbox.
-func benchSource(b testing.TB) index.Source {
-	b.Helper()
-	path := os.Getenv("MAILBENCH_BENCH_MAILDIR")
-	if path == "" {
-		path = filepath.Join(b.TempDir(), "mbox")
-		if _, err := corpus.WriteMbox(context.Background(), path, corpus.Spec{Messages: 20000}, nil); err != nil {
-			b.Fatal(err)
-		}
-	}
-	src, err := source.Open(path, source.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { src.Close() })
-	return src
+// sweep is what was tried to find the defaults.
+var sweep = map[string]index.Options{
+	"default":          {},
+	"fields=envelope":  {Fields: "envelope"},
+	"compression=zstd": {Extra: map[string]string{"compression": "zstd"}},
+	"compression=none": {Extra: map[string]string{"compression": "none"}},
+	"flush=never":      {Extra: map[string]string{"flush": "never"}},
+	"memtable=4MiB":    {Extra: map[string]string{"memtable": "4MiB"}},
+	"memtable=64MiB":   {Extra: map[string]string{"memtable": "64MiB"}},
+	"sync=off":         {Extra: map[string]string{"sync": "off"}},
 }
 
-func mustOpen(t testing.TB, cfg index.Config) *mailbox {
-	t.Helper()
-	mb, err := Design.Open(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return mb.(*mailbox)
-}
-
-func mustSync(t testing.TB, m *mailbox) index.Changes {
-	t.Helper()
-	c, err := m.Sync()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-func report(b *testing.B, m *mailbox, used meter.Sample) {
-	n := max(m.Status().Messages, 1)
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/msg")
-	b.ReportMetric(float64(used.CPU().Nanoseconds())/float64(b.N)/float64(n), "cpu-ns/msg")
-	total := int64(0)
-	for _, s := range m.Stats() {
-		total += s.Bytes
-	}
-	b.ReportMetric(float64(total)/float64(n), "index-B/msg")
-}
-
-func mustClose(t testing.TB, m *mailbox) {
-	t.Helper()
-	if err := m.Close(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-var variants = []index.Options{{}, {Fields: "envelope"}, {Extra: map[string]string{"compression": "zstd"}}, {Extra: map[string]string{"compression": "none"}},
-	{Extra: map[string]string{"flush": "never"}}, {Extra: map[string]string{"memtable": "4MiB"}}, {Extra: map[string]string{"memtable": "64MiB"}}, {Extra: map[string]string{"sync": "off"}}}
-
-func nameOf(o index.Options) string {
-	name := "default"
-	if o.Fields != "" {
-		name = "fields=" + o.Fields
-	}
-	for k, v := range o.Extra {
-		name = k + "=" + v
-	}
-	return name
-}
-
-// SelectFirst and ThreadFirst, with Close.
-func BenchmarkFirst(b *testing.B) {
-	for _, o := range variants {
-		b.Run(nameOf(o), func(b *testing.B) {
-			cfg := index.Config{Dir: b.TempDir(), Source: benchSource(b), Options: o}
-			var m *mailbox
-			var sync, thr time.Duration
-			var cpu meter.Meter
-			cpu.Start()
-			for b.Loop() {
-				if err := os.RemoveAll(cfg.Dir); err != nil {
-					b.Fatal(err)
-				}
-				from := time.Now()
-				m = mustOpen(b, cfg)
-				mustSync(b, m)
-				mustClose(b, m)
-				sync += time.Since(from)
-				from = time.Now()
-				m = mustOpen(b, cfg)
-				if _, err := m.Thread(thread.References, index.Search{}); err != nil {
-					b.Fatal(err)
-				}
-				mustClose(b, m)
-				thr += time.Since(from)
-			}
-			used := cpu.Stop()
-			m = mustOpen(b, cfg)
-			report(b, m, used)
-			mustClose(b, m)
-			b.ReportMetric(float64(sync.Nanoseconds())/float64(b.N), "select-ns/op")
-			b.ReportMetric(float64(thr.Nanoseconds())/float64(b.N), "thread-ns/op")
-		})
-	}
-}
-
-// filled is an index that is there.
-func filled(b *testing.B) index.Config {
-	b.Helper()
-	cfg := index.Config{Dir: b.TempDir(), Source: benchSource(b), Options: index.Options{Fields: "envelope"}}
-	m := mustOpen(b, cfg)
-	defer mustClose(b, m)
-	mustSync(b, m)
-	if _, err := m.Thread(thread.References, index.Search{}); err != nil {
-		b.Fatal(err)
-	}
-	return cfg
-}
-
-func BenchmarkAgain(b *testing.B) {
-	cfg := filled(b)
-	sorted := func(keys string) func(m *mailbox) error {
-		return func(m *mailbox) error {
-			crit, err := mailsort.ParseCriteria(keys)
-			if err == nil {
-				_, err = m.Sort(crit, index.Search{})
-			}
-			return err
-		}
-	}
-	for _, op := range []struct {
-		name string
-		do   func(m *mailbox) error
-	}{
-		{"select", func(m *mailbox) error { _, err := m.Sync(); return err }},
-		{"thread", func(m *mailbox) error { _, err := m.Thread(thread.References, index.Search{}); return err }},
-		{"sort-date", sorted("date")}, {"sort-subject", sorted("subject")}, {"sort-from", sorted("from")},
-		{"compact", func(m *mailbox) error { return m.Compact() }},
-		{"fetch", func(m *mailbox) error {
-			if err := m.load(); err != nil {
-				return err
-			}
-			return m.Fetch(m.table.UIDs(), index.EnvelopeFields, func(uint32, [][]byte) error { return nil })
-		}},
-	} {
-		b.Run("op="+op.name, func(b *testing.B) {
-			b.ReportAllocs()
-			var m *mailbox
-			var cpu meter.Meter
-			cpu.Start()
-			for b.Loop() {
-				m = mustOpen(b, cfg)
-				if err := op.do(m); err != nil {
-					b.Fatal(err)
-				}
-				mustClose(b, m)
-			}
-			used := cpu.Stop()
-			m = mustOpen(b, cfg)
-			report(b, m, used)
-			mustClose(b, m)
-		})
-	}
-}
+// One life of an index under each of them: -benchtime=1x.
+func BenchmarkLife(b *testing.B) { indextest.Life(b, Design, plain.Design, sweep) }

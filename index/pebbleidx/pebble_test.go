@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -31,50 +30,39 @@ func TestConformance_options(t *testing.T) {
 		Extra: map[string]string{"flush": "never", "compression": "none", "memtable": "4MiB"}}})
 }
 
-// box is a maildir of n messages.
-type box struct {
-	t    testing.TB
-	path string
-	n    int
-}
-
-func newBox(t testing.TB, n int) *box {
-	t.Helper()
-	b := &box{t: t, path: filepath.Join(t.TempDir(), "maildir")}
-	for _, d := range []string{"cur", "new", "tmp"} {
-		if err := os.MkdirAll(filepath.Join(b.path, d), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for range n {
-		b.deliver()
-	}
-	return b
-}
-
-func (b *box) file(i int) string {
-	return filepath.Join(b.path, "cur", fmt.Sprintf("%d.M1P1.host:2,", 1_600_000_000+i))
-}
-
-func (b *box) deliver() {
-	b.t.Helper()
-	i := b.n
-	b.n++
-	text := fmt.Sprintf("Message-ID: <%d@example.net>\nReferences: <%d@example.net>\nSubject: Re: topic %d\nFrom: Ann %d <ann%d@example.net>\nDate: Mon, 3 Feb 2020 10:%02d:00 +0100\n\nbody\n",
+func mail(i int) string {
+	return fmt.Sprintf("Message-ID: <%d@example.net>\nReferences: <%d@example.net>\nSubject: Re: topic %d\nFrom: Ann %d <ann%d@example.net>\nDate: Mon, 3 Feb 2020 10:%02d:00 +0100\n\nbody\n",
 		i, i/2, i%5, i, i%7, i%60)
-	if err := os.WriteFile(b.file(i), []byte(text), 0o600); err != nil {
-		b.t.Fatal(err)
-	}
 }
 
-func (b *box) config(dir string, o index.Options) index.Config {
-	b.t.Helper()
-	src, err := source.Open(b.path, source.Options{})
+func newBox(t testing.TB, n int) *indextest.Maildir {
+	t.Helper()
+	return indextest.NewMaildir(t, n, mail)
+}
+
+func mustOpen(t testing.TB, cfg index.Config) *mailbox {
+	t.Helper()
+	mb, err := Design.Open(cfg)
 	if err != nil {
-		b.t.Fatal(err)
+		t.Fatal(err)
 	}
-	b.t.Cleanup(func() { src.Close() })
-	return index.Config{Dir: dir, Source: src, Options: o}
+	return mb.(*mailbox)
+}
+
+func mustSync(t testing.TB, m *mailbox) index.Changes {
+	t.Helper()
+	c, err := m.Sync()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func mustClose(t testing.TB, m *mailbox) {
+	t.Helper()
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // answers are a mailbox's in one string.
@@ -109,7 +97,7 @@ func TestFilledByUse(t *testing.T) {
 	for _, fields := range []string{"thread", "envelope"} {
 		b := newBox(t, 30)
 		dir := t.TempDir()
-		m := mustOpen(t, b.config(dir, index.Options{Fields: fields}))
+		m := mustOpen(t, b.Config(dir, index.Options{Fields: fields}))
 		mustSync(t, m)
 		want := func(n int64, when string) {
 			t.Helper()
@@ -124,12 +112,12 @@ func TestFilledByUse(t *testing.T) {
 			t.Fatalf("got\n%s\nwant\n%s", got, first)
 		}
 		want(90, "second use")
-		b.deliver()
+		b.Deliver()
 		mustSync(t, m)
 		answers(t, m)
 		want(93, "a new message")
 		mustClose(t, m)
-		m = mustOpen(t, b.config(dir, index.Options{Fields: fields}))
+		m = mustOpen(t, b.Config(dir, index.Options{Fields: fields}))
 		answers(t, m)
 		want(0, "opened again")
 		n := 0
@@ -154,11 +142,11 @@ func TestFilledByUse(t *testing.T) {
 func TestEnvelopesLater(t *testing.T) {
 	b := newBox(t, 600)
 	dir := t.TempDir()
-	m := mustOpen(t, b.config(dir, index.Options{}))
+	m := mustOpen(t, b.Config(dir, index.Options{}))
 	mustSync(t, m)
 	answers(t, m)
 	mustClose(t, m)
-	m = mustOpen(t, b.config(dir, index.Options{Fields: "envelope"}))
+	m = mustOpen(t, b.Config(dir, index.Options{Fields: "envelope"}))
 	defer mustClose(t, m)
 	if err := m.load(); err != nil {
 		t.Fatal(err)
@@ -177,11 +165,11 @@ func TestEnvelopesLater(t *testing.T) {
 func TestCompat(t *testing.T) {
 	b := newBox(t, 10)
 	dir := t.TempDir()
-	m := mustOpen(t, b.config(dir, index.Options{}))
+	m := mustOpen(t, b.Config(dir, index.Options{}))
 	mustSync(t, m)
 	answers(t, m)
 	mustClose(t, m)
-	m = mustOpen(t, b.config(dir, index.Options{Compat: index.CompatDovecot}))
+	m = mustOpen(t, b.Config(dir, index.Options{Compat: index.CompatDovecot}))
 	defer mustClose(t, m)
 	answers(t, m)
 	if got := m.Counts()["mails-opened"]; got != 10 || m.st.compat != mailsort.Dovecot {
@@ -194,8 +182,8 @@ func TestCompat(t *testing.T) {
 func TestShared(t *testing.T) {
 	b := newBox(t, 10)
 	dir := t.TempDir()
-	one := mustOpen(t, b.config(dir, index.Options{}))
-	two := mustOpen(t, b.config(dir, index.Options{}))
+	one := mustOpen(t, b.Config(dir, index.Options{}))
+	two := mustOpen(t, b.Config(dir, index.Options{}))
 	if one.engine != two.engine {
 		t.Fatal("two engines of one directory")
 	}
@@ -222,8 +210,12 @@ func TestOtherProcess(t *testing.T) {
 		t.Skip("no flock: fsys.TryLockDir lets everybody in")
 	}
 	if dir := os.Getenv("PEBBLEIDX_TEST_DIR"); dir != "" {
-		b := &box{t: t, path: os.Getenv("PEBBLEIDX_TEST_MAIL")}
-		m, err := Design.Open(b.config(dir, index.Options{}))
+		src, err := source.Open(os.Getenv("PEBBLEIDX_TEST_MAIL"), source.Options{})
+		if err != nil {
+			t.Fatal("open mail: ", err)
+		}
+		defer src.Close()
+		m, err := Design.Open(index.Config{Dir: dir, Source: src})
 		if err != nil {
 			t.Fatal("open: ", err)
 		}
@@ -240,18 +232,18 @@ func TestOtherProcess(t *testing.T) {
 	dir := t.TempDir()
 	other := func() (string, error) {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestOtherProcess$")
-		cmd.Env = append(os.Environ(), "PEBBLEIDX_TEST_DIR="+dir, "PEBBLEIDX_TEST_MAIL="+b.path)
+		cmd.Env = append(os.Environ(), "PEBBLEIDX_TEST_DIR="+dir, "PEBBLEIDX_TEST_MAIL="+b.Path)
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
-	m := mustOpen(t, b.config(dir, index.Options{}))
+	m := mustOpen(t, b.Config(dir, index.Options{}))
 	mustSync(t, m)
-	b.deliver()
+	b.Deliver()
 	if out, err := other(); err == nil || !strings.Contains(out, "open: ") || !strings.Contains(out, fsys.ErrLocked.Error()) {
 		t.Fatalf("beside a writer: %v\n%s", err, out)
 	}
 	mustClose(t, m)
-	m = mustOpen(t, b.config(dir, index.Options{})) // reads only
+	m = mustOpen(t, b.Config(dir, index.Options{})) // reads only
 	if out, err := other(); err == nil || !strings.Contains(out, "sync: ") || !strings.Contains(out, fsys.ErrLocked.Error()) {
 		t.Fatalf("a writer beside a reader: %v\n%s", err, out)
 	}
@@ -268,7 +260,7 @@ func TestDiskFails(t *testing.T) {
 	dir := t.TempDir()
 	boom := errors.New("boom")
 	fail := false
-	cfg := b.config(dir, index.Options{})
+	cfg := b.Config(dir, index.Options{})
 	cfg.FS = fsys.Failing(fsys.OS, func(op fsys.Op, _ string, _ int64, _ int) error {
 		if fail && op.Changes() {
 			return boom
@@ -278,7 +270,7 @@ func TestDiskFails(t *testing.T) {
 	m := mustOpen(t, cfg)
 	mustSync(t, m)
 	before := m.Status()
-	b.deliver()
+	b.Deliver()
 	fail = true
 	if _, err := m.Sync(); !errors.Is(err, boom) {
 		t.Fatalf("error %v", err)
@@ -296,7 +288,7 @@ func TestDiskFails(t *testing.T) {
 func TestForeignValue(t *testing.T) {
 	b := newBox(t, 10)
 	dir := t.TempDir()
-	m := mustOpen(t, b.config(dir, index.Options{}))
+	m := mustOpen(t, b.Config(dir, index.Options{}))
 	mustSync(t, m)
 	want := answers(t, m)
 	v := m.Status().UIDValidity

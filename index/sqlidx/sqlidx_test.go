@@ -37,91 +37,12 @@ func TestConformance_options(t *testing.T) {
 }
 
 func TestOptions_wrong(t *testing.T) {
-	src := mbox(t, "Subject: x\n\n")
+	src := indextest.Mbox(t, "Subject: x\n\n")
 	for name, value := range map[string]string{"journal_mode": "memory", "synchronous": "2", "cache_kib": "much", "page_size": "1000", "headers": ""} {
 		_, err := Design.Open(index.Config{Dir: t.TempDir(), Source: src, Options: index.Options{Extra: map[string]string{name: value}}})
 		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s=%q: %v", name, value, err)
 		}
-	}
-}
-
-// mbox is a source of mails.
-func mbox(t testing.TB, mails ...string) index.Source {
-	t.Helper()
-	var b bytes.Buffer
-	for i, m := range mails {
-		fmt.Fprintf(&b, "From a@example.net Mon Jan  2 15:04:%02d 2006\n%s\n", i%60, m)
-	}
-	path := filepath.Join(t.TempDir(), "mbox")
-	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	src, err := source.Open(path, source.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { src.Close() })
-	return src
-}
-
-func open(t testing.TB, d index.Design, dir string, src index.Source, o index.Options) index.Mailbox {
-	t.Helper()
-	box, err := d.Open(index.Config{Dir: dir, Source: src, Options: o})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { box.Close() })
-	if _, err := box.Sync(); err != nil {
-		t.Fatal(err)
-	}
-	return box
-}
-
-// answers are those to all questions, one a line.
-func answers(t testing.TB, box index.Mailbox) string {
-	t.Helper()
-	var out []byte
-	for _, alg := range []thread.Alg{thread.References, thread.Refs, thread.OrderedSubject} {
-		a, err := box.Thread(alg, index.Search{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(a.AppendIMAP(out), '\n')
-	}
-	for _, keys := range []string{"arrival", "date", "subject", "from", "to", "cc", "size", "reverse date", "displayfrom subject", "reverse displayto"} {
-		crit, err := mailsort.ParseCriteria(keys)
-		if err != nil {
-			t.Fatal(err)
-		}
-		uids, err := box.Sort(crit, index.Search{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(mailsort.AppendIMAP(out, uids), '\n')
-	}
-	err := box.(index.Fetcher).Fetch([]uint32{1, 2, 3, 5, 8}, append([]string{"References"}, index.EnvelopeFields...), func(uid uint32, values [][]byte) error {
-		out = fmt.Appendf(out, "%d %q\n", uid, values)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(out)
-}
-
-// sameAsScan holds the answers against the design that keeps none.
-func sameAsScan(t *testing.T, box index.Mailbox, src index.Source, compat index.Compat) {
-	t.Helper()
-	got, want := answers(t, box), answers(t, open(t, scan.Design, t.TempDir(), src, index.Options{Compat: compat}))
-	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
-	for i := range w {
-		if g[i] != w[i] {
-			t.Errorf("line %d\ngot  %.300q\nwant %.300q", i, g[i], w[i])
-		}
-	}
-	for err := range box.Check() {
-		t.Error(err)
 	}
 }
 
@@ -140,8 +61,8 @@ func TestRealMail(t *testing.T) {
 	t.Cleanup(func() { src.Close() })
 	dir := t.TempDir()
 	for _, o := range []index.Options{{}, {Compat: index.CompatDovecot}, {Fields: "envelope"}} {
-		box := open(t, Design, dir, src, o)
-		sameAsScan(t, box, src, o.Compat)
+		box := indextest.Open(t, Design, dir, src, o)
+		indextest.SameAs(t, scan.Design, box, src, o.Compat)
 		box.Close()
 	}
 }
@@ -149,7 +70,7 @@ func TestRealMail(t *testing.T) {
 // Bad mail is data, and equal values with other keys are kept apart.
 func TestOddMail(t *testing.T) {
 	refs := strings.Repeat("<r@example.net>\n ", 20000)
-	src := mbox(t,
+	src := indextest.Mbox(t,
 		"Subject: same@example.net\nFrom: same@example.net\nMessage-ID: same@example.net\nTo: same@example.net\n\n",
 		"Subject:\nFrom:\nMessage-ID:\nDate:\nReferences:\nIn-Reply-To:\n\n",
 		"\n",
@@ -160,8 +81,8 @@ func TestOddMail(t *testing.T) {
 		"Subject: FIRST\nDate: Mon, 2 Jan 2006 15:04:05 +9999\nTo: A <b@example.net>\nCc: A <b@example.net>\n\n",
 	)
 	for _, headers := range []string{"delivery", "use"} {
-		box := open(t, Design, t.TempDir(), src, index.Options{Extra: map[string]string{"headers": headers}})
-		sameAsScan(t, box, src, index.CompatRFC)
+		box := indextest.Open(t, Design, t.TempDir(), src, index.Options{Extra: map[string]string{"headers": headers}})
+		indextest.SameAs(t, scan.Design, box, src, index.CompatRFC)
 	}
 }
 
@@ -184,20 +105,22 @@ func TestUnread(t *testing.T) {
 	for i := range 9 {
 		mails = append(mails, fmt.Sprintf("Subject: s%d\nMessage-ID: <%d@example.net>\nReferences: <%d@example.net>\nFrom: f%d@example.net\n\n", 9-i, i, i/2, i%3))
 	}
-	src := &missing{Source: mbox(t, mails...)}
+	src := &missing{Source: indextest.Mbox(t, mails...)}
 	var l index.Listing
 	if err := src.List(&l); err != nil {
 		t.Fatal(err)
 	}
 	src.key = l.Entries[4].Key
-	box := open(t, Design, t.TempDir(), src, index.Options{})
-	answers(t, box)
+	box := indextest.Open(t, Design, t.TempDir(), src, index.Options{})
+	if _, err := indextest.AskAll(box); err != nil {
+		t.Fatal(err)
+	}
 	m := box.(*mailbox)
 	if h, err := m.have(); err != nil || len(h.unread) != 1 {
 		t.Fatalf("%v, %v unread, want one", err, h.unread)
 	}
 	src.key = ""
-	sameAsScan(t, box, src.Source, index.CompatRFC)
+	indextest.SameAs(t, scan.Design, box, src.Source, index.CompatRFC)
 	if h, err := m.have(); err != nil || len(h.unread) != 0 {
 		t.Fatalf("%v, %v unread", err, h.unread)
 	}
@@ -210,9 +133,9 @@ func TestCompact(t *testing.T) {
 	for i := range 3000 {
 		mails = append(mails, fmt.Sprintf("Subject: subject number %d\nMessage-ID: <%d@example.net>\n\n", i, i))
 	}
-	box := open(t, Design, dir, mbox(t, mails...), index.Options{})
+	box := indextest.Open(t, Design, dir, indextest.Mbox(t, mails...), index.Options{})
 	box.Close()
-	box = open(t, Design, dir, mbox(t, mails[:300]...), index.Options{})
+	box = indextest.Open(t, Design, dir, indextest.Mbox(t, mails[:300]...), index.Options{})
 	m := box.(*mailbox)
 	values := func() int64 {
 		n, err := m.db.number("SELECT count(*) FROM headervalue")
@@ -233,7 +156,7 @@ func TestCompact(t *testing.T) {
 	if now := size(dir); now > old/4 {
 		t.Errorf("%d bytes, before %d", now, old)
 	}
-	if g := open(t, Design, dir, mbox(t, mails[:300]...), index.Options{}).Status().Generation; g != generation+1 {
+	if g := indextest.Open(t, Design, dir, indextest.Mbox(t, mails[:300]...), index.Options{}).Status().Generation; g != generation+1 {
 		t.Errorf("generation %d after %d", g, generation)
 	}
 }
@@ -258,7 +181,7 @@ func TestTwoWriters(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer src.Close()
-		boxes[i] = open(t, Design, dir, src, index.Options{})
+		boxes[i] = indextest.Open(t, Design, dir, src, index.Options{})
 	}
 	for i := range 6 {
 		deliver(i)
@@ -282,11 +205,13 @@ func FuzzDamage(f *testing.F) {
 	for i := range 40 {
 		mails = append(mails, fmt.Sprintf("Subject: Re: s%d\nMessage-ID: <%d@example.net>\nReferences: <%d@example.net>\nFrom: f%d@example.net\nDate: Mon, 2 Jan 2006 15:04:%02d +0000\n\n", i%7, i, i/2, i%3, i))
 	}
-	src := mbox(f, mails...)
+	src := indextest.Mbox(f, mails...)
 	dir := f.TempDir()
 	o := index.Options{Extra: map[string]string{"synchronous": "off"}}
-	box := open(f, Design, dir, src, o)
-	answers(f, box)
+	box := indextest.Open(f, Design, dir, src, o)
+	if _, err := indextest.AskAll(box); err != nil {
+		f.Fatal(err)
+	}
 	box.Close()
 	good, err := os.ReadFile(filepath.Join(dir, File))
 	if err != nil {
