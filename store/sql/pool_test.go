@@ -183,22 +183,28 @@ func TestPool_staleConnections(t *testing.T) {
 }
 
 func TestPool_isBounded(t *testing.T) {
-	f := &fakeServer{do: func(int, string) error { time.Sleep(100 * time.Microsecond); return nil }}
-	p := f.pool(3)
-	var work sync.WaitGroup
-	for range 50 {
-		work.Go(func() { p.change(func(s *session) error { return s.plain("X") }) })
-	}
-	work.Wait()
-	if n := f.most.Load(); n != 3 {
-		t.Errorf("%d connections at a time, want 3", n)
-	}
-	if p.close() != nil || f.conns.Load() != 0 {
-		t.Error("connections are left open")
-	}
-	if err := p.change(func(*session) error { return nil }); !errors.Is(err, errClosed) {
-		t.Errorf("after close: %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) { // all of them wait at the same time
+		f := &fakeServer{do: func(int, string) error { time.Sleep(time.Millisecond); return nil }}
+		p := f.pool(3)
+		var work sync.WaitGroup
+		for range 50 {
+			work.Go(func() {
+				if err := p.change(func(s *session) error { return s.plain("X") }); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		work.Wait()
+		if n := f.most.Load(); n != 3 {
+			t.Errorf("%d connections at a time, want 3", n)
+		}
+		if p.close() != nil || f.conns.Load() != 0 {
+			t.Error("connections are left open")
+		}
+		if err := p.change(func(*session) error { return nil }); !errors.Is(err, errClosed) {
+			t.Errorf("after close: %v", err)
+		}
+	})
 }
 
 // TestFull: an SQLite file that cannot grow. What failed is not seen, and with
