@@ -15,6 +15,7 @@ import (
 	"mailbench/index"
 	"mailbench/internal/fsys"
 	"mailbench/store"
+	"mailbench/store/catalog"
 )
 
 var quick = fsys.Unsynced(fsys.OS)
@@ -42,6 +43,19 @@ func fill(t testing.TB, s *mdbox, from, n int) (keys []string) {
 		keys = append(keys, k...)
 	}
 	return keys
+}
+
+func messages(n int) []store.Message {
+	msgs := make([]store.Message, n)
+	for i := range msgs {
+		msgs[i].Body = mail(i)
+	}
+	return msgs
+}
+
+func rows(s *mdbox) (out []catalog.Row) {
+	s.cat.Each(func(r catalog.Row) bool { out = append(out, r); return true })
+	return out
 }
 
 func size(t testing.TB, s *mdbox) (bytes int64, files int) {
@@ -88,10 +102,7 @@ func TestAppend_syncs(t *testing.T) {
 	s := openIn(t, filepath.Join(t.TempDir(), "mail"), count, nil)
 	defer s.Close()
 	fill(t, s, 0, 1)
-	group := make([]store.Message, 100)
-	for i := range group {
-		group[i].Body = mail(i)
-	}
+	group := messages(100)
 	for name, msgs := range map[string][]store.Message{"one": group[:1], "100": group} {
 		before := count.Counts()
 		if _, err := s.Append(msgs); err != nil {
