@@ -81,7 +81,7 @@ func TestCorpus_sameAnswers(t *testing.T) {
 			for _, cache := range []bool{true, false} {
 				t.Run(fmt.Sprintf("%s+%s/cache=%t", f.Name(), d.Name(), cache), func(t *testing.T) {
 					t.Parallel()
-					cfg := Config{Store: f, Design: d, Dir: t.TempDir(), FS: quick, Fsync: Group, Cache: cache, Options: unsynced(d, index.Options{})}
+					cfg := Config{Store: f, Design: d, Dir: t.TempDir(), FS: quick, Fsync: waiting(f, Group), Cache: cache, Options: unsynced(d, index.Options{})}
 					b := open(t, cfg)
 					var all, gone []uint32
 					for k, m := range c.mails {

@@ -346,7 +346,7 @@ func TestPowerCut_losesNothing(t *testing.T) {
 	for _, x := range pairs() {
 		for _, p := range []Fsync{Always, Group} {
 			t.Run(x.String()+"/"+p.String(), func(t *testing.T) {
-				most, ops := 25, 10
+				most, ops := 12, 10
 				if long() {
 					most, ops = 150, 15
 				}
