@@ -90,8 +90,9 @@ type mixRun struct {
 	counts  mixCounts
 	seconds []mixCounts
 
-	wall, inside, locked, device time.Duration
-	late                         int // commands that began more than a millisecond after their time
+	wall, locked, device time.Duration
+	inside, active       time.Duration // of all clients together: in commands, and between their first and their last
+	late                 int           // commands that began more than a millisecond after their time
 }
 
 // mixing is a row of BenchmarkMix.
@@ -252,6 +253,11 @@ func (run *mixRun) play(st *stand, s mixSetting, perSecond float64) error {
 		c := run.clients[i]
 		pace := rand.New(rand.NewPCG(s.seed^0x70616365, uint64(i)))
 		due := begin
+		defer func() {
+			run.mu.Lock()
+			run.active += time.Since(begin)
+			run.mu.Unlock()
+		}()
 		for range s.commands() {
 			if perSecond > 0 {
 				due = due.Add(time.Duration(pace.ExpFloat64() * float64(s.clients) / perSecond * float64(time.Second)))

@@ -55,7 +55,7 @@ func (run *mixRun) report(name string, s mixSetting, cpu time.Duration, perSecon
 	if !s.countsFiles() {
 		engine = "; what an engine with files of its own waits for is in none of these: who waits for it holds a lock"
 	}
-	say("bottleneck: %s%s", run.shares(s.clients, cpu), engine)
+	say("bottleneck: %s%s", run.shares(cpu), engine)
 	return out
 }
 
@@ -80,14 +80,13 @@ type shares struct {
 	client float64 // time that clients spent outside commands: idle, or checking answers
 }
 
-func (run *mixRun) shares(clients int, cpu time.Duration) shares {
-	wall := max(run.wall.Seconds(), 1e-9)
-	all := wall * float64(clients)
+func (run *mixRun) shares(cpu time.Duration) shares {
+	wall, active := max(run.wall.Seconds(), 1e-9), max(run.active.Seconds(), 1e-9)
 	return shares{
 		cpu:    cpu.Seconds() / (wall * float64(runtime.GOMAXPROCS(0))),
 		device: run.device.Seconds() / wall,
-		lock:   min(run.locked.Seconds()/all, 1),
-		client: max(0, 1-run.inside.Seconds()/all),
+		lock:   min(run.locked.Seconds()/active, 1),
+		client: max(0, 1-run.inside.Seconds()/active),
 	}
 }
 

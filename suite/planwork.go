@@ -69,15 +69,18 @@ func (w *workPlan) sample() time.Duration {
 // mailboxes they make once.
 func (r *Runner) planWrites(w io.Writer, rows []Row) {
 	written := map[string]int64{}
-	made := map[string]int{}
+	made := map[string]bool{}
+	sizes := map[int]int{} // mailboxes of each size
 	for _, row := range rows {
 		work := row.work()
 		if work == nil {
 			continue
 		}
 		written[row.value("fs")] += work.bytes * int64(r.cfg.Samples)
-		if work.grown.messages > 0 {
-			made["design="+row.value("design")+" store="+row.value("store")+" grown="+work.grown.name] = work.grown.messages
+		name := fmt.Sprint(row.value("design"), row.value("store"), row.value("cache"), work.grown)
+		if n := work.grown.messages; n > 0 && !made[name] {
+			made[name] = true
+			sizes[n]++
 		}
 	}
 	for _, g := range r.grounds {
@@ -85,9 +88,9 @@ func (r *Runner) planWrites(w io.Writer, rows []Row) {
 			fmt.Fprintf(w, "rows that write put about %d MB of mail into mailboxes below %s (%s), one at a time, and remove them\n", n>>20, g.base, g.fs)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(made)) {
-		n := made[name]
-		fmt.Fprintf(w, "%s: a mailbox of %d messages (%d MB below %s, made on first use in about %v)\n", name, n, int64(n)*planFilling>>20,
-			filepath.Join(r.cfg.CacheDir, "grown"), (time.Duration(n) * planGrow).Round(time.Second))
+	for _, n := range slices.Sorted(maps.Keys(sizes)) {
+		all := int64(n) * int64(sizes[n])
+		fmt.Fprintf(w, "%d grown mailboxes of %d messages, one of each design and store, are kept below %s (%d MB, made on first use in about %v)\n",
+			sizes[n], n, filepath.Join(r.cfg.CacheDir, "grown"), all*planFilling>>20, (time.Duration(all) * planGrow).Round(time.Second))
 	}
 }
