@@ -35,7 +35,8 @@ type Changer interface {
 // A Counter is a Mailbox that counts what it does: lookups, records read,
 // bytes decoded. Names are lower case with dashes, the same for the same thing
 // in each design: "cache-lookups", "records-read", "bytes-decoded",
-// "mails-opened", "keys-read", "rows-read". Counts are since Open.
+// "mails-opened", "keys-read", "rows-read", "compares" (of sort keys). Counts
+// are since Open.
 type Counter interface {
 	Counts() map[string]int64
 }

@@ -365,3 +365,25 @@ func BenchmarkFormat(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/msg")
 }
+
+// Groups too small for a radix pass are sorted by comparison, and that is counted.
+func TestScratch_compares(t *testing.T) {
+	var sc Scratch
+	for _, of := range []struct {
+		strings []string
+		want    int64
+	}{
+		{[]string{"a"}, 0}, {[]string{"a", "b"}, 1}, {[]string{"b", "a"}, 1}, {[]string{"a", "b", "c"}, 2}, {[]string{"c", "b", "a"}, 3},
+		{[]string{"same prefix 1", "same prefix 2"}, 2}, // seven bytes, then the next
+	} {
+		var a Arena
+		for _, s := range of.strings {
+			a.Append([]byte(s))
+		}
+		before := sc.Compares()
+		Ranks(nil, &a, &sc)
+		if n := sc.Compares() - before; n != of.want {
+			t.Errorf("%q: %d comparisons, want %d", of.strings, n, of.want)
+		}
+	}
+}

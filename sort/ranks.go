@@ -136,7 +136,7 @@ func (a *Arena) key(i, depth uint32) uint64 {
 func sortCached(part, tmp []cached, sc *Scratch) {
 	n := len(part)
 	if n < 192 {
-		quick(part)
+		sc.compares += quick(part)
 		return
 	}
 	or, and := uint64(0), ^uint64(0)
@@ -156,7 +156,7 @@ func sortCached(part, tmp []cached, sc *Scratch) {
 		}
 	}
 	if n < 4096 && varying > 3 {
-		quick(part)
+		sc.compares += quick(part)
 		return
 	}
 	sc.count = sized(sc.count, 8*256)
@@ -194,10 +194,12 @@ func sortCached(part, tmp []cached, sc *Scratch) {
 }
 
 // quick sorts by key. slices.SortFunc is a pattern-defeating quicksort that
-// falls back to heapsort, so nobody can make it quadratic.
-func quick(part []cached) {
+// falls back to heapsort, so nobody can make it quadratic. It returns the number
+// of comparisons.
+func quick(part []cached) (compares int64) {
 	if len(part) > 16 {
 		slices.SortFunc(part, func(x, y cached) int {
+			compares++
 			if x.key < y.key {
 				return -1
 			}
@@ -206,7 +208,7 @@ func quick(part []cached) {
 			}
 			return 0
 		})
-		return
+		return compares
 	}
 	for i := 1; i < len(part); i++ {
 		c, j := part[i], i
@@ -215,5 +217,7 @@ func quick(part []cached) {
 			j--
 		}
 		part[j] = c
+		compares += int64(i - j + min(j, 1))
 	}
+	return compares
 }

@@ -8,7 +8,13 @@ type Scratch struct {
 	todo   []span   // Ranks: groups still to be sorted
 	same   []uint64 // Ranks: bitmap, equal to the predecessor
 	count  []uint32 // histograms
+
+	compares int64
 }
+
+// Compares is how many pairs of keys have been compared with this Scratch, where
+// a group was sorted by comparison. Radix passes compare nothing.
+func (sc *Scratch) Compares() int64 { return sc.compares }
 
 // sized returns s with length n, reusing its memory; the contents are arbitrary.
 func sized[T any](s []T, n int) []T {

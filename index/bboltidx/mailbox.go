@@ -144,7 +144,7 @@ func (m *mailbox) ChangesSince(modseq uint64, changed func(index.Message) bool, 
 
 // Counts implements index.Counter.
 func (m *mailbox) Counts() map[string]int64 {
-	return map[string]int64{"keys-read": m.keys, "mails-opened": m.opened, "bytes-decoded": m.bytes}
+	return map[string]int64{"keys-read": m.keys, "mails-opened": m.opened, "bytes-decoded": m.bytes, "compares": m.sorts.Compares()}
 }
 
 // compactTx bounds a transaction of the copy, in bytes of keys and values.

@@ -237,10 +237,12 @@ func (b *builder) finish(uids []uint32) error {
 		s.cols.uid = append(s.cols.uid, uids...)
 		s.rows += len(uids)
 		b.subject.finish(&s.subject, s.cols.subject[b.from:])
+		s.count.compared(b.subject.compares)
 	}
 	if b.want.address {
 		for i := range s.address {
 			b.address[i].finish(&s.address[i], s.address[i].val[b.from:])
+			s.count.compared(b.address[i].compares)
 		}
 	}
 	return nil
@@ -378,6 +380,8 @@ type textBuilder struct {
 	added  int
 	fresh  mailsort.Arena // the new strings in order, after finish
 	places []byte         // and where they belong
+
+	compares int64
 }
 
 func (t *textBuilder) start(d *dict, n int, few bool) {
@@ -427,7 +431,9 @@ func (t *textBuilder) finish(to *text, vals []int32) {
 		fresh.Append(t.in.Bytes(int32(i)))
 	}
 	t.in, t.old = nil, nil
-	rank := mailsort.Ranks(nil, &fresh, new(mailsort.Scratch))
+	var sc mailsort.Scratch
+	rank := mailsort.Ranks(nil, &fresh, &sc)
+	t.compares = sc.Compares()
 	at := make([]int32, t.added) // by rank
 	for i, r := range rank {
 		at[r] = int32(i)

@@ -12,6 +12,7 @@ type counts struct {
 	bytes   atomic.Int64 // of parts of cache and answers, decompressed
 	blocks  atomic.Int64 // of envelopes
 	records atomic.Int64 // envelopes given
+	ranked  atomic.Int64 // comparisons of strings that were given numbers
 	updated atomic.Int64 // stored answers that were brought up to date
 }
 
@@ -19,6 +20,12 @@ type counts struct {
 func (c *counts) decoded(bytes int64) {
 	if c != nil {
 		c.bytes.Add(bytes)
+	}
+}
+
+func (c *counts) compared(n int64) {
+	if c != nil {
+		c.ranked.Add(n)
 	}
 }
 
@@ -31,6 +38,7 @@ func (m *mailbox) Counts() map[string]int64 {
 		"records-read":   m.counts.records.Load(),
 
 		"answers-updated": m.counts.updated.Load(),
+		"compares":        m.counts.ranked.Load() + m.sorts.Compares(),
 	}
 	out["rows-read"], out["keys-read"] = m.base.Loaded()
 	return out

@@ -133,5 +133,5 @@ func (m *mailbox) ChangesSince(modseq uint64, changed func(index.Message) bool, 
 
 // Counts are since Open.
 func (m *mailbox) Counts() map[string]int64 {
-	return map[string]int64{"cache-lookups": m.lookups, "records-read": m.records, "bytes-decoded": m.decoded, "mails-opened": m.opened}
+	return map[string]int64{"cache-lookups": m.lookups, "records-read": m.records, "bytes-decoded": m.decoded, "mails-opened": m.opened, "compares": m.sorts.Compares()}
 }

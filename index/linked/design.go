@@ -131,7 +131,8 @@ func (m *mailbox) Messages(fn func(index.Message) bool) error {
 func (m *mailbox) Counts() map[string]int64 {
 	c := &m.counts
 	return map[string]int64{"cache-lookups": c.lookups, "records-read": c.records, "bytes-decoded": c.decoded, "mails-opened": c.mails,
-		"index-rewrites": c.folds, "cache-purges": c.purges}
+		"index-rewrites": c.folds, "cache-purges": c.purges,
+		"compares": c.compares + m.sortScratch.Compares()}
 }
 
 // Stats implements index.Mailbox.

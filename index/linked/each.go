@@ -10,6 +10,8 @@ import (
 // counts are what Counts tells.
 type counts struct {
 	lookups, records, decoded, mails, folds, purges int64
+
+	compares int64 // of strings, to find the place of a sort id
 }
 
 const batch = 4096 // messages that are looked up, read and stored together

@@ -176,7 +176,10 @@ func (m *mailbox) insertIDs(key sortKey, ids []uint32, todo []int32) (done, gone
 		order[i] = i
 	}
 	str := func(i int) []byte { return a.Data[a.Off[i]:a.Off[i+1]] }
-	slices.SortFunc(order, func(x, y int) int { return bytes.Compare(str(x), str(y)) })
+	slices.SortFunc(order, func(x, y int) int {
+		m.counts.compares++
+		return bytes.Compare(str(x), str(y))
+	})
 	for from := 0; from < len(order); {
 		// The place of the first string; then all that go into the same gap.
 		lo, hi := 0, len(reps)
@@ -186,6 +189,7 @@ func (m *mailbox) insertIDs(key sortKey, ids []uint32, todo []int32) (done, gone
 			if err != nil {
 				return false, gone, err
 			}
+			m.counts.compares++
 			if bytes.Compare(s, str(order[from])) < 0 {
 				lo = mid + 1
 			} else {

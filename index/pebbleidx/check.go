@@ -31,7 +31,7 @@ func (m *mailbox) ChangesSince(modseq uint64, changed func(index.Message) bool, 
 
 // Counts are since Open.
 func (m *mailbox) Counts() map[string]int64 {
-	return map[string]int64{"cache-lookups": m.lookups, "keys-read": m.keys, "bytes-decoded": m.decoded, "mails-opened": m.opened}
+	return map[string]int64{"cache-lookups": m.lookups, "keys-read": m.keys, "bytes-decoded": m.decoded, "mails-opened": m.opened, "compares": m.sorts.Compares()}
 }
 
 // Check reads every key, and lets pebble look at its levels.

@@ -278,7 +278,7 @@ func (m *mailbox) Fetch(uids []uint32, fields []string, fn func(uint32, [][]byte
 
 // Counts tells how many mails were opened and lines of the list read.
 func (m *mailbox) Counts() map[string]int64 {
-	return map[string]int64{"mails-opened": m.src.mails.Load(), "records-read": m.src.records.Load()}
+	return map[string]int64{"mails-opened": m.src.mails.Load(), "records-read": m.src.records.Load(), "compares": m.sorts.Compares()}
 }
 
 // counted is the source, asked for headers by several goroutines.
