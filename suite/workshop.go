@@ -171,7 +171,7 @@ func (r *Runner) readSlow() error {
 		return nil
 	}
 	bad := func(why string) error {
-		return fmt.Errorf("-slow %s: %s: want a latency and perhaps bytes a second, as 500us,40MB, for the index files, or behind mail: or both:", text, why)
+		return fmt.Errorf("-slow %s: %s: want a latency and perhaps bytes a second, as 500us,40MB, and mail: or both: before it where it is not for the index files", text, why)
 	}
 	s := slowness{index: true}
 	which, rest, ok := strings.Cut(text, ":")
