@@ -235,19 +235,16 @@ func (l *List) Close() error {
 		return nil
 	}
 	var err error
-	switch {
-	case l.clean && l.litter:
-		if err = l.ready(); err == nil {
-			err = l.mark('D')
+	if !l.clean || l.litter {
+		op := byte('C')
+		if l.litter {
+			op = 'D' // and the next id: what is left over is not to be found again
 		}
-	case !l.clean && !l.litter:
+		// Everything that is in the list lasts after a Close. Without the note the
+		// next opening looks at more: an error is told, but harmless.
 		if err = l.ready(); err == nil {
-			// Everything that is in the list lasts after a Close. Without the note
-			// the next opening looks at more: an error is told, but harmless.
-			err = l.mark('C')
+			err = l.mark(op)
 		}
-	case l.synced < l.size:
-		err = l.f.Datasync()
 	}
 	if e := l.f.Close(); err == nil {
 		err = e
