@@ -11,11 +11,15 @@
 //	client:  the UID
 //
 // With Always each message goes this way by itself: several are in the store at
-// once as far as the format allows, the index takes them one after the other.
+// once as far as the format allows, where some share a sync; the index takes them
+// one after the other, those that are there already with the first who comes.
 // With Group and Never one waiting client, the leader, takes all that wait with
-// it through the three steps: one Store.Append, one Sync, one Cache. Nobody
-// waits for others to come; a group is those who came while the one before was
-// on its way.
+// it through the three steps: one Store.Append, one Sync, one Cache. A group is
+// those who came while the one before was on its way (group.letIn).
+//
+// The cache hears of new messages in the order of their UIDs, whoever comes
+// first. A design that is no index.Cacher is asked for their envelopes instead,
+// and reads the mail for that.
 //
 // # Invariants
 //
@@ -24,7 +28,7 @@
 // the index under the key that the store gave, never counted.
 //
 // B2. What is acknowledged lasts as package store says for that Fsync (S1), in
-// the store and in the index.
+// the store and in the index, and docs/RELIABILITY.md which test holds it.
 //
 // B3. A call that fails says which message it could not do. The members of a
 // group fail each by itself.
