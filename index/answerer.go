@@ -46,6 +46,10 @@ func (a *Answerer) Messages(fn func(Message) bool) error {
 
 // ChangesSince makes a Mailbox a Changer. O(n).
 func (a *Answerer) ChangesSince(modseq uint64, changed func(Message) bool, vanished func(uid uint32) bool) error {
+	if msgs, gone, ok := a.Table.Noticed(modseq); ok {
+		TellChanges(msgs, gone, changed, vanished)
+		return nil
+	}
 	more := true
 	a.Table.ChangedSince(modseq, func(row int) { more = more && changed(a.Table.Message(row)) },
 		func(uid uint32) { more = more && vanished(uid) })

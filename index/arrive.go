@@ -115,6 +115,7 @@ func (b *Base) arrive(src Source, before State) (c Changes, done bool, err error
 		return c, true, err
 	}
 	if t := b.table; t != nil && t.off != nil {
+		t.notice(&News{Added: rows, HighestModSeq: sum.highestModSeq})
 		for i := range rows {
 			r := &rows[i]
 			t.addIndexed(&row{uid: r.UID, key: r.Key, flags: r.Flags, dir: r.Dir, keywords: r.Keywords, modseq: sum.highestModSeq})

@@ -109,6 +109,14 @@
 // what the index keeps, so that THREAD after SELECT lists nothing. The answers
 // are the same without (TestBaseHistory, column's TestNamer).
 //
+// A Journal tells what came, changed and went since a known listing. With the
+// rows loaded a Sync then costs what happened, in time and in bytes written,
+// whatever the size of the mailbox: names are found by their hash, expunged rows
+// stay in the columns until somebody asks for rows (Table.bury), and counts and
+// hashes are kept by difference. Designs with rows of their own get the same
+// through Follow, at best as an Appender. The index is the one that a comparison
+// of all names gives (part Journal of indextest).
+//
 // # Not done
 //
 // Locking: a second writer is noticed when it has written since this one read

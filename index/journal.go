@@ -146,6 +146,7 @@ func (k *Tracker) take(t *Table, n *News) {
 		d.Added = append(d.Added, int32(len(t.uid)))
 		t.addIndexed(&row{uid: r.UID, key: r.Key, flags: r.Flags, dir: r.Dir, keywords: r.Keywords, modseq: n.HighestModSeq})
 	}
+	t.notice(n)
 	if len(t.dead) > 0 {
 		slices.Sort(t.dead) // mostly it is already
 		renumber(d.Flagged, t.dead)

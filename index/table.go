@@ -26,6 +26,7 @@ type Table struct {
 	slots []uint64 // hash table over keys: hash>>32<<32 | row+1; nil: not built
 	mask  uint64
 	dead  []int32 // expunged rows that settle has not taken out of the columns yet
+	notices
 }
 
 // Vanished is an expunged message: CONDSTORE and QRESYNC clients ask for them.

@@ -307,10 +307,15 @@ func (m *mailbox) entries(uids []uint32) (func(uid uint32) *index.Entry, error) 
 	}, nil
 }
 
-// ChangesSince tells what the index knows: see index.Changer. O(n), but names
+// ChangesSince tells what the index knows: see index.Changer. What a Journal has
+// told this handle costs what it was; else it is O(n), but names
 // are read of changed messages only, where the log does not need all of them.
 func (m *mailbox) ChangesSince(modseq uint64, changed func(index.Message) bool, vanished func(uid uint32) bool) error {
 	m.wait()
+	if msgs, gone, ok := m.base.Noticed(modseq); ok {
+		index.TellChanges(msgs, gone, changed, vanished)
+		return nil
+	}
 	t, err := m.base.Rows()
 	if err != nil {
 		return err

@@ -16,6 +16,12 @@ func (m *mailbox) ChangesSince(modseq uint64, changed func(index.Message) bool, 
 }
 
 func (m *mailbox) changesSince(modseq uint64, changed func(index.Message) bool, vanished func(uid uint32) bool) error {
+	if m.disk.ok && m.table != nil && m.table.HighestModSeq == m.disk.hdr.modseq {
+		if msgs, gone, ok := m.table.Noticed(modseq); ok {
+			index.TellChanges(msgs, gone, changed, vanished)
+			return nil
+		}
+	}
 	if err := m.ensure(); err != nil {
 		return err
 	}
