@@ -22,6 +22,7 @@ type arrival struct {
 	uid     map[string]uint32
 	body    map[string]*incoming // left the store
 	fresh   []listed             // in the index, not told to the cache
+	cache   bool                 // there is somebody to tell
 }
 
 type listed struct {
@@ -60,7 +61,9 @@ func (a *arrival) came(key string, uid uint32) {
 	defer a.mu.Unlock()
 	if a.waiting > 0 {
 		a.uid[key] = uid
-		a.fresh = append(a.fresh, listed{uid, key})
+		if a.cache {
+			a.fresh = append(a.fresh, listed{uid, key})
+		}
 	}
 }
 

@@ -105,7 +105,7 @@ func Open(cfg Config) (*Box, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Box{cfg: cfg, store: s, src: s.Source()}
+	b := &Box{cfg: cfg, store: s, src: s.Source(), arrival: arrival{cache: cfg.Cache}}
 	b.namer, _ = b.src.(index.Namer)
 	if b.namer == nil {
 		return nil, errors.Join(fmt.Errorf("box: store %s cannot name its messages", cfg.Store.Name()), s.Close())

@@ -77,3 +77,23 @@ func TestCache_readsNoMail(t *testing.T) {
 		t.Error("no design is an index.Cacher")
 	}
 }
+
+// TestArrival_bounded: what is remembered of appends on their way does not grow
+// with those that have come through, however long there is always one.
+func TestArrival_bounded(t *testing.T) {
+	for _, cache := range []bool{true, false} {
+		b := open(t, Config{Store: newMemory(), Design: everyDesign[0], FS: quick, Cache: cache})
+		ticket := b.arrival.expect() // an append that takes its time
+		b.arrival.stored(ticket, nil)
+		for i := range 20 {
+			if _, err := b.Append(store.Message{Body: letter(i)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a := &b.arrival
+		if n := len(a.uid) + len(a.body) + len(a.fresh) + len(a.inStore); n > 0 {
+			t.Errorf("cache=%t: %d things are remembered of 20 appends", cache, n)
+		}
+		a.done(nil)
+	}
+}
