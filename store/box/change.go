@@ -12,7 +12,8 @@ import (
 
 // Query calls fn alone with the mailbox, brought up to date. What fn keeps of
 // the mailbox must not be used after it returns. fn may be called again if its
-// error says that the index is stale or damaged.
+// error says that the index is stale or damaged. Of the Box it may call Read and
+// Status only: the rest waits for fn to return.
 func (b *Box) Query(fn func(m index.Mailbox) error) error {
 	if err := b.enter(); err != nil {
 		return err
@@ -30,7 +31,7 @@ func (b *Box) Query(fn func(m index.Mailbox) error) error {
 
 // SetFlags changes the flags and keywords of messages to what edit makes of
 // them, in the store and the index, when it returns. UIDs that are gone are
-// passed over.
+// passed over. edit must not call the Box.
 func (b *Box) SetFlags(uids []uint32, edit func(uid uint32, old index.Flags, keywords uint32) (index.Flags, uint32)) error {
 	return b.change(uids, func(found []uint32, rs []row) error {
 		changes := make([]store.Change, 0, len(rs))
