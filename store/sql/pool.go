@@ -65,7 +65,13 @@ func (p *pool) open() (*session, error) {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
 	for _, q := range p.setup {
-		if err := c.plain(q); err != nil {
+		err := c.plain(q)
+		// SQLite does not wait for its busy_timeout while two processes or
+		// sessions make the same file a write-ahead one.
+		for start := time.Now(); p.d.trouble(err) == retry && time.Since(start) < maxRetry; err = c.plain(q) {
+			time.Sleep(time.Millisecond + rand.N(10*time.Millisecond))
+		}
+		if err != nil {
 			c.close()
 			return nil, fmt.Errorf("%s: %w", q, err)
 		}

@@ -38,9 +38,9 @@ var indexes = []struct{ table, column string }{
 // ready makes the tables in a database that has none and refuses one with
 // tables that are not ours.
 func (p *pool) ready() error {
-	known, err := p.known()
-	if err != nil || known {
-		return err
+	// Without the lock somebody else may be making them right now: only a yes counts.
+	if known, err := p.known(); err == nil && known {
+		return nil
 	}
 	return p.read(func(c *session) (err error) {
 		if p.d.lock == "" {
@@ -58,7 +58,6 @@ func (p *pool) ready() error {
 				}
 			}()
 		}
-		// Somebody else may have made them before we had the lock.
 		if known, err := c.known(); err != nil || known {
 			return err
 		}
