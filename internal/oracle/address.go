@@ -5,7 +5,7 @@ import "strings"
 // addressKeys returns the SORT FROM/TO/CC key (addr-mailbox of the first
 // address, RFC 5256 section 3) and the RFC 5957 display key, casemapped.
 func (c Compat) addressKeys(raw string) (mailbox, display string) {
-	a, ok := firstAddress(raw)
+	a, ok := c.firstAddress(raw)
 	if !ok {
 		return "", ""
 	}
@@ -53,9 +53,13 @@ type address struct {
 // Dovecot's ENVELOPE: a lone word is a mailbox, several words without an @
 // ("joe at example.org") are none, and an address without mailbox sorts as
 // missingMailbox. False when the field is blank or absent.
-func firstAddress(raw string) (address, bool) {
+func (c Compat) firstAddress(raw string) (address, bool) {
 	p := &scanner{s: raw}
-	if !p.skipCFWS() || p.s == "" {
+	ok := p.skipCFWS()
+	for ok && c != Dovecot && p.take(',') { // obs-addr-list, section 4.4
+		ok = p.skipCFWS()
+	}
+	if !ok || p.s == "" {
 		return address{}, false
 	}
 	return p.address(), true

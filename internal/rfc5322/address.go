@@ -44,7 +44,7 @@ func firstAddress(buf, raw []byte, c Compat) (_ []byte, a Address, ok bool) {
 		return buf, Address{}, false
 	}
 	p.list()
-	return p.buf, p.first, true
+	return p.buf, p.first, p.count > 0
 }
 
 // AddressList returns the addresses of raw in order, with entries for the
@@ -144,9 +144,13 @@ func (p *addressParser) add() {
 // done says whether enough addresses were read.
 func (p *addressParser) done() bool { return p.max > 0 && p.count >= p.max }
 
-// list reads address *("," address).
+// list reads address *("," address). Addresses left out between commas are
+// none (RFC 5322 section 4.4); Dovecot counts those at the front.
 func (p *addressParser) list() {
 	for {
+		if !p.dovecot && !p.commas() {
+			return
+		}
 		if p.address() == atEnd || p.done() || p.peek() != ',' {
 			return
 		}
@@ -160,6 +164,18 @@ func (p *addressParser) list() {
 			return
 		}
 	}
+}
+
+// commas passes over commas with nothing between them. It tells whether
+// something follows that is none.
+func (p *addressParser) commas() bool {
+	for !p.end() && p.peek() == ',' {
+		p.i++
+		if !p.skip() {
+			return false
+		}
+	}
+	return !p.end()
 }
 
 // address reads a group or a mailbox.
@@ -190,6 +206,10 @@ func (p *addressParser) group() result {
 	}
 	if ok && !p.end() && p.peek() != ';' {
 		for {
+			if !p.dovecot && (!p.commas() || p.peek() == ';') {
+				ok = !p.end()
+				break
+			}
 			p.mailbox()
 			if p.end() || p.peek() != ',' {
 				break

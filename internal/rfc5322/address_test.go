@@ -73,7 +73,12 @@ func TestAddressList(t *testing.T) {
 		{"Ada <<ada@b>>", "Ada|-||!"},
 		{"ada@", "-|-|ada|!"},
 		{"@b", "-|-||b!"},
-		{"a@b, , c@d", "-|-|a|b -|-||! -|-|c|d"},
+		{"a@b, , c@d", "-|-|a|b -|-|c|d"},
+		{", ,a@b", "-|-|a|b"},
+		{" , ", ""},
+		{"g: , a@b, ; , e@f", "g { -|-|a|b } -|-|e|f"},
+		{"g: , ;", "g { }"},
+		{"g: ,", "g { }!"},
 		{"a@b, (open", "-|-|a|b -|-||!"},
 		{`"open <a@b>`, "-|-||!"},
 		{"a@b;c@d", "-|-|a|b"},
@@ -95,6 +100,7 @@ func TestAddressList(t *testing.T) {
 func TestAddressListDovecot(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"ada", "-|-|ada|MISSING_DOMAIN!"},
+		{",a@b", "-|-|MISSING_MAILBOX|MISSING_DOMAIN! -|-|a|b"},
 		{"Ada <>", "Ada|-|MISSING_MAILBOX|MISSING_DOMAIN!"},
 		{"Ada <ada@b", "Ada|-|ada|SYNTAX_ERROR!"},
 		{"<@r a@b>", "-|INVALID_ROUTE|a|b!"},
