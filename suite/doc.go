@@ -17,4 +17,11 @@
 // Rows whose samples need preparation never stop the benchmark's clock: they
 // keep their own (see docs/METHODOLOGY.md), and report the median of their
 // samples as ns/op with the smallest and largest beside it.
+//
+// Rows that write (Append, Deliver, Mix) do a fixed amount of work in each
+// sample, on a mailbox of their own: an empty one, or a copy of one that has
+// grown by appends. What made it is on the device before the clock starts.
+// After the sample the mailbox is closed, opened again and compared with what
+// was written, message by message; in BenchmarkMix every answer is compared
+// with a model of what the clients have done, while they do it.
 package suite
