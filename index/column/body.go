@@ -2,6 +2,9 @@ package column
 
 import (
 	"slices"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // BODYSTRUCTUREs are part "body" of a segment, missing where none of its rows
@@ -9,6 +12,12 @@ import (
 //
 //	rows, stored length, raw length  varints
 //	one zstd frame of: per row 0, or 1 + length (varint) and the bytes
+//
+// A block ends early at bodyBlock bytes; what is longer than bodyMost is not kept.
+const (
+	bodyBlock = 1 << 20
+	bodyMost  = 4 << 20
+)
 
 // bodyWriter makes the part.
 type bodyWriter struct {
@@ -19,14 +28,14 @@ type bodyWriter struct {
 
 // add takes the next row's, nil: it has none.
 func (w *bodyWriter) add(body []byte) {
-	if len(body) == 0 {
+	if len(body) == 0 || len(body) > bodyMost {
 		w.raw = appendUint(w.raw, 0)
 	} else {
 		w.raw = append(appendUint(w.raw, uint64(len(body))+1), body...)
 		w.some = true
 	}
 	w.all++
-	if w.rows++; w.rows == envRows {
+	if w.rows++; w.rows == envRows || len(w.raw) >= bodyBlock {
 		w.flush()
 	}
 }
@@ -77,7 +86,7 @@ func (s *store) loadBodies() (*bodies, error) {
 			for c := (cursor{b: b}); c.left() > 0; {
 				sp := envSpan{first: row, rows: int(min(c.uint(), envRows+1))}
 				n := c.uint()
-				sp.raw = int(min(c.uint(), 1<<30))
+				sp.raw = int(min(c.uint(), bodyBlock+bodyMost+envRows))
 				sp.data = c.bytes(n)
 				if row += sp.rows; c.bad || sp.rows < 1 || sp.rows > envRows || row > end {
 					return nil, corrupt("body")
@@ -106,7 +115,7 @@ func (x *bodies) of(row int) ([]byte, error) {
 	b := &x.blocks[i]
 	if x.first != b.first {
 		x.first, x.rows = -1, x.rows[:0]
-		raw, err := envDecoder().DecodeAll(b.data, x.buf[:0])
+		raw, err := exactDecoder().DecodeAll(b.data, slices.Grow(x.buf[:0], b.raw)[:0:b.raw])
 		if err != nil || len(raw) != b.raw {
 			return nil, corrupt("body")
 		}
@@ -144,3 +153,12 @@ func (s *store) pruneBodies(keep []int32) (p part, ok bool, err error) {
 	p, ok = w.part()
 	return p, ok, nil
 }
+
+// exactDecoder decodes into the room that it is given, and no further.
+var exactDecoder = sync.OnceValue(func() *zstd.Decoder {
+	d, err := zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderConcurrency(0))
+	if err != nil {
+		panic("column: zstd decoder options: " + err.Error()) // constants: cannot happen
+	}
+	return d
+})

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"mailbench/index"
+	"mailbench/internal/rfc5322"
 	mailsort "mailbench/sort"
 	"mailbench/thread"
 )
@@ -115,4 +117,53 @@ func randomWord(r *rand.Rand) string {
 		b[i] = "ab\xff"[r.IntN(3)]
 	}
 	return string(b)
+}
+
+// A record of the tail gives the header fields and the BODYSTRUCTURE that it was
+// made of, and any bytes are records or are not.
+func FuzzTail(f *testing.F) {
+	f.Add([]byte("Date: x\nSubject: a\n b\nReferences: <a@b>\n\nbody"), []byte("(body)"), []byte{1, 0, 0, 0})
+	f.Add([]byte("Subject:\r\nsubject: second\r\nMessage-ID: <a@b>\r\n\r\n"), []byte{}, []byte{0xff, 0xff, 0xff, 0xff, 0x7f})
+	f.Add([]byte("no header at all"), []byte(nil), appendRec(nil, &index.Cached{UID: 7, BodyStructure: []byte("x")}, index.SetHash{1, 2}, &rfc5322.Header{}))
+	f.Fuzz(func(t *testing.T, header, body, odd []byte) {
+		var h, again rfc5322.Header
+		rfc5322.Scan(header, tailMask, &h)
+		c := index.Cached{UID: 1 + uint32(len(header)), Header: header, BodyStructure: body, Size: 5, VSize: int64(len(body)) - 1, Date: -int64(len(header))}
+		b := appendRec(nil, &c, index.SetHash{3, 4}, &h)
+		var tl tail
+		if !tl.take(b) || len(tl.recs) != 1 {
+			t.Fatalf("%d records of one", len(tl.recs))
+		}
+		r := &tl.recs[0]
+		if r.uid != c.UID || r.date != c.Date || r.size != c.Size || r.vsize != c.VSize || r.hash != (index.SetHash{3, 4}) {
+			t.Fatalf("%+v of %+v", r, c)
+		}
+		if got := r.each(nil); !bytes.Equal(got, body) || (got == nil) != (body == nil) {
+			t.Fatalf("body %q, want %q", got, body)
+		}
+		text := r.header(nil)
+		rfc5322.Scan(text, tailMask, &again)
+		for _, f := range tailFields {
+			if h.Present.Has(f) != again.Present.Has(f) || !bytes.Equal(h.Raw(header, f), again.Raw(text, f)) {
+				t.Fatalf("%v is %q, was %q", f, again.Raw(text, f), h.Raw(header, f))
+			}
+		}
+		var any tail
+		if any.take(odd) {
+			for i := range any.recs {
+				any.recs[i].header(nil)
+				any.recs[i].each(nil)
+			}
+		}
+		any.frame(odd)
+		any.later(odd)
+		var s store
+		s.rows = 3
+		s.parts = []part{{name: "uid", rows: 3}, {name: "body", rows: 3, b: odd}}
+		if x, err := s.loadBodies(); err == nil {
+			for row := range 4 {
+				x.of(row)
+			}
+		}
+	})
 }

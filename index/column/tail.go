@@ -45,7 +45,7 @@ const (
 	tailRows  = 2048
 	tailBytes = 2 << 20
 	tailMost  = 64 << 20 // where rows before it are missing in the cache, too
-	maxTail   = 1 << 30
+	maxTail   = 256 << 20
 )
 
 // tailFields are kept raw, as they stand after the colon.
@@ -223,12 +223,27 @@ func loadTail(fsy index.FS, name string, ident identity) (t *tail, damaged error
 		at += n
 	}
 	t.end = int64(at)
-	for i := at + 1; i+frameHead < len(b); i++ { // a whole frame behind it: that was no torn write
-		if n := int(le.Uint32(b[i:])); n > frameHead && n <= len(b)-i && le.Uint64(b[i+8:]) == t.sum(b[i:i+n]) {
-			return t, bad(at, "frame of the tail"), nil
-		}
+	if t.later(b[at:]) {
+		return t, bad(at, "frame of the tail"), nil
 	}
 	return t, nil, nil
+}
+
+// later reports whether a whole frame lies somewhere behind the begin of rest:
+// what is there was no torn write then. It gives up, as if there were none, when
+// what looks like frames is many times what there is.
+func (t *tail) later(rest []byte) bool {
+	budget := 8*len(rest) + 1<<20
+	for i := 1; i+frameHead < len(rest) && budget > 0; i++ {
+		n := int(le.Uint32(rest[i:]))
+		if n <= frameHead || n > len(rest)-i {
+			continue
+		}
+		if budget -= n; le.Uint64(rest[i+8:]) == t.sum(rest[i:i+n]) {
+			return true
+		}
+	}
+	return false
 }
 
 // sum is the checksum of a frame.
@@ -252,7 +267,7 @@ func (t *tail) frame(b []byte) int {
 	payload := b[frameHead:n]
 	if raw > 0 {
 		var err error
-		if payload, err = envDecoder().DecodeAll(payload, make([]byte, 0, raw)); err != nil || len(payload) != raw {
+		if payload, err = exactDecoder().DecodeAll(payload, make([]byte, 0, raw)); err != nil || len(payload) != raw {
 			return 0
 		}
 	}
