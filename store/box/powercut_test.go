@@ -384,3 +384,47 @@ func TestPowerCut_neverLoses(t *testing.T) {
 		})
 	}
 }
+
+// TestPowerCut_cacheLasts: what an acknowledged append told the cache is on
+// disk, too: nothing of the mail is read for THREAD and SORT afterwards.
+func TestPowerCut_cacheLasts(t *testing.T) {
+	cachers := 0
+	for _, d := range everyDesign {
+		if index.AxesOf(d).OwnIO {
+			continue
+		}
+		f := &memory{spool: true}
+		v := film(t, f, d, Always, 1, 12)
+		for i, done := range v.deeds {
+			root := filepath.Join(t.TempDir(), "cut")
+			if err := v.log.Replay(root, done.to, fsys.Crash{Data: fsys.Lost, Names: fsys.Lost}); err != nil {
+				t.Fatal(err)
+			}
+			b, err := Open(v.config(root, quick, Always))
+			if err != nil {
+				t.Fatal(err)
+			}
+			cacher, before := false, f.reads.Load()
+			err = b.Query(func(m index.Mailbox) error {
+				_, cacher = m.(index.Cacher)
+				_, err := answers(m)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if reads := f.reads.Load() - before; cacher && reads > 0 {
+				t.Errorf("%s: %d mails are read after a power cut behind deed %d of %d", d.Name(), reads, i, len(v.deeds))
+			}
+			if cacher {
+				cachers++
+			}
+			if err := b.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if cachers == 0 {
+		t.Error("no design is an index.Cacher")
+	}
+}
