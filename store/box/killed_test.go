@@ -221,8 +221,11 @@ func TestKilled_losesNothing(t *testing.T) {
 			t.Run(f.Name()+"+"+d.Name(), func(t *testing.T) {
 				t.Parallel()
 				rounds := 3
-				if long() {
+				switch {
+				case long():
 					rounds = 20
+				case testing.Short():
+					rounds = 1
 				}
 				r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
 				h := &history{}

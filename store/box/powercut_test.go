@@ -347,8 +347,11 @@ func TestPowerCut_losesNothing(t *testing.T) {
 		for _, p := range []Fsync{Always, Group} {
 			t.Run(x.String()+"/"+p.String(), func(t *testing.T) {
 				most, ops := 12, 10
-				if long() {
+				switch {
+				case long():
 					most, ops = 150, 15
+				case testing.Short():
+					most, ops = 3, 6
 				}
 				v := film(t, x.f, x.d, p, 4, ops)
 				points, crashes := v.cuts(most)
