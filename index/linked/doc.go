@@ -78,7 +78,14 @@
 // Strings sort by sort ids, numbers in the index that are made once.
 //
 // What is cached follows use (field.use, field.age). When the mail is read for
-// one field, all other header fields that somebody wants are cached with it.
+// one field, all other header fields that somebody wants are cached with it. Of
+// mail that Cache is told of (index.Cacher) all fields of THREAD, SORT and
+// ENVELOPE are cached, and imap.bodystructure: as if clients asked for them. It
+// syncs cache and log, whatever the option fsync says: who tells of a delivery
+// wants to know when it lasts.
+//
+// With io=pread the cache file is read in pages of 16 KiB instead of mapped
+// (type pages).
 //
 // # Invariants
 //
@@ -102,7 +109,9 @@
 // K6. Whoever finds that much of the log had to be read writes the index file
 // anew, and begins a new log if the old one is large: not who fills the cache
 // but the next reader pays, as in the original. So does a Sync whose changes
-// are that many.
+// are that many. A handle that stays open and follows an index.Journal lets the
+// log grow to 16 times as much: then a change costs its own bytes, and the index
+// file's share of them.
 //
 // K7. A purge rewrites the cache as one record for each message, without
 // fields that nobody uses, and without those wanted of new mail only where mail
