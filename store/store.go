@@ -15,6 +15,16 @@ type Format interface {
 	Open(cfg Config) (Store, error)
 }
 
+// A Packer is a Format that keeps many messages in a file, so that a group of
+// any size waits for the disk about as long as one message does.
+type Packer interface{ Packs() bool }
+
+// Packs reports whether f does.
+func Packs(f Format) bool {
+	p, ok := f.(Packer)
+	return ok && p.Packs()
+}
+
 // Config is what a Format opens a mailbox with.
 type Config struct {
 	Dir    string            // directory of the mailbox; a Store has it for itself

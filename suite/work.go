@@ -11,16 +11,18 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"mailbench/internal/floor"
+	"mailbench/store"
 	"mailbench/store/box"
 )
 
 // appends is how many messages a sample of BenchmarkAppend writes: a fixed
 // number for each row, so that a sample takes about a second on a disk that
-// syncs in a millisecond or two.
+// syncs in a millisecond or two. Where few messages wait for the disk it is
+// large enough for what a design does once in some thousand appends.
 func (s setting) appends() int {
 	n := min(max(200, 30*s.clients), letterPool)
-	if s.fsync == box.Never {
-		n = max(n, 2000)
+	if s.fsync == box.Never || s.fsync == box.Group && s.clients >= clientBase && store.Packs(s.store.format) {
+		n = letterPool
 	}
 	if smallWork {
 		n = max(n/10, s.clients)

@@ -59,6 +59,9 @@ type mailbox struct {
 // Name is "mbox".
 func (format) Name() string { return "mbox" }
 
+// Packs implements store.Packer.
+func (format) Packs() bool { return true }
+
 // Open opens the mbox in cfg.Dir, cuts off a torn end and makes a new file
 // where there is none. It reads the begin of each record: O(bytes) for small
 // mail, O(messages) for large.

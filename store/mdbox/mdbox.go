@@ -70,6 +70,9 @@ type format struct{}
 
 func (format) Name() string { return "mdbox" }
 
+// Packs implements store.Packer.
+func (format) Packs() bool { return true }
+
 const (
 	defaultRotate = 10 << 20
 	defaultDead   = 1
