@@ -69,7 +69,7 @@ func (r *Runner) cleanOnSignal() (stop func()) {
 			// away: nothing that they say from here on is true.
 			muteOutput()
 			fmt.Fprintln(os.Stderr, "mailbench: interrupted")
-			r.removePlaces()
+			r.removeBusyPlaces()
 			os.Exit(130)
 		}
 	}()

@@ -88,3 +88,10 @@ func (r *Runner) removePlaces() (err error) {
 	r.places = nil
 	return err
 }
+
+// removeBusyPlaces is removePlaces while rows go on.
+func (r *Runner) removeBusyPlaces() {
+	for _, d := range r.places {
+		_ = d.RemoveBusy() // the next run removes what is left
+	}
+}

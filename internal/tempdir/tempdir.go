@@ -53,6 +53,24 @@ func (d *Dir) Remove() error {
 	return err
 }
 
+// RemoveBusy is Remove while others of this process still write below Path. The
+// directory gets another name first, so that they find it gone; what they make
+// there in between is removed again, for half a second at most.
+func (d *Dir) RemoveBusy() error {
+	aside := d.Path + "0" // still a name that sweep knows
+	if err := os.Rename(d.Path, aside); err != nil {
+		return d.Remove()
+	}
+	var err error
+	for end := time.Now().Add(500 * time.Millisecond); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		err = errors.Join(os.RemoveAll(aside), os.RemoveAll(d.Path))
+		if _, left := os.Lstat(d.Path); err == nil && errors.Is(left, os.ErrNotExist) {
+			break
+		}
+	}
+	return errors.Join(err, d.Remove())
+}
+
 // sweep is best effort: what cannot be removed is in nobody's way.
 func sweep(base, prefix string) {
 	entries, err := os.ReadDir(base)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -151,4 +152,37 @@ func TestMakeBelowAnother(t *testing.T) {
 	if err := below.Remove(); err != nil {
 		t.Error(err)
 	}
+}
+
+// A run that is interrupted goes on writing until the process ends.
+func TestRemoveBusy(t *testing.T) {
+	base := t.TempDir()
+	d, err := Make(base, "run-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop, stopped := make(chan bool), make(chan bool)
+	go func() {
+		defer close(stopped)
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			dir := filepath.Join(d.Path, strconv.Itoa(i%7))
+			os.Mkdir(dir, 0o755)
+			os.WriteFile(filepath.Join(dir, strconv.Itoa(i)), []byte("x"), 0o644)
+		}
+	}()
+	time.Sleep(10 * time.Millisecond)
+	if err := d.RemoveBusy(); err != nil {
+		t.Error(err)
+	}
+	left, err := os.ReadDir(base)
+	if err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+	close(stop)
+	<-stopped
 }
