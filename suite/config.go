@@ -28,7 +28,7 @@ type Config struct {
 	Options    string         // designs' own options: "design.name=value", comma-separated
 	Tiers      string         // kinds of tier in front of Fetch, comma-separated; "" = all
 	Formats    []store.Format // formats that mail is written in; nil = the house's own
-	Stores     string         // picks from Formats by name, comma-separated, or "all"; "" = all; the default rows are then those of maildir and mdbox
+	Stores     string         // picks from Formats by name, comma-separated, or "all"; "sql" = the embedded database and those of DSNs; "" = all; the default rows are then those of maildir, mdbox and DSNs
 	DSNs       string         // databases of store sql besides its embedded one, separated by blanks: "postgres://...", "mysql://..."
 	Slow       string         // "[index:|mail:|both:]LATENCY[,BYTES]": files of written mailboxes as slow as those of a NAS; "" = as they are
 	Rows       string         // "default" (also "") or "all"
@@ -114,8 +114,8 @@ func Flags(fs *flag.FlagSet, ds ...index.Design) *Runner {
 	text(&c.Names, "designs", "comma-separated `names` of the designs to run, or all")
 	text(&c.Options, "options", "designs' own options, comma-separated `design.name=value`")
 	text(&c.Tiers, "tier", "comma-separated `kinds` of tier to put in front of fetches")
-	text(&c.Stores, "stores", "comma-separated `names` of the mail stores to write to, or all")
-	text(&c.DSNs, "dsn", "`databases` of store sql besides its embedded one, separated by blanks: postgres://... mysql://...")
+	text(&c.Stores, "stores", "comma-separated `names` of the mail stores to write to, or all; sql is also every database of -dsn, sql:postgres only that")
+	text(&c.DSNs, "dsn", "`databases` of store sql besides its embedded one, separated by blanks: postgres://... mysql://...; without -stores they are added to the default stores")
 	text(&c.Slow, "slow", "make index files of written mailboxes as slow as `latency[,bytes/s]`, as 500us,40MB; mail:... their mail, both:... both")
 	text(&c.Rows, "rows", "`which` rows: default or all")
 	text(&c.Metrics, "metrics", "`which` metrics: default or all")

@@ -67,6 +67,8 @@ func TestBadInput_isOneLine(t *testing.T) {
 		{env: []string{"MAILBENCH_OPTIONS=x"}, want: "-options x"},
 		{args: []string{"-tier=fifo"}, want: `-tier fifo: no tier "fifo" (there are none, lru, ristretto, clairvoyant)`},
 		{args: []string{"-stores=nope"}, want: `-stores nope: no store "nope" (there are right, `},
+		{args: []string{"-stores=right", "-dsn=mysql://me@h/db"}, want: "-dsn is not used: "},
+		{args: []string{"-dsn=oracle://me:secret@h/db"}, want: "-dsn: it begins with postgres:// or mysql://"},
 		{args: []string{"-slow=x"}, want: `-slow x: latency "x": want a latency`},
 		{args: []string{"-scratch=a,a"}, want: "a is named twice"},
 		{args: []string{"-rows=x"}, want: "-rows x: want default or all"},

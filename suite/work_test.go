@@ -341,7 +341,9 @@ func TestStores_picked(t *testing.T) {
 		{"", "", "right,changes,forgets,loses,twice,keeps,breaks"},
 		{"loses, right", "", "loses,right"},
 		{"nope", "", `error: -stores nope: no store "nope" (there are right, `},
-		{"", "secret", "right,changes,forgets,loses,twice,keeps,breaks"}, // there is no store sql here
+		{"right,loses,right", "", "right,loses"},
+		{"sql:postgres", "", `error: -stores sql:postgres: no store "sql:postgres" (there are right, changes, forgets, loses, twice, keeps, breaks; databases are named by -dsn)`},
+		{"right", "postgres://me:hidden@h/db", "error: -dsn is not used: "},
 	} {
 		r := &Runner{cfg: Config{Formats: bentStores(), Stores: c.stores, DSNs: c.dsns}}
 		got := ""
@@ -356,22 +358,50 @@ func TestStores_picked(t *testing.T) {
 			t.Errorf("-stores %q: %s, want %s", c.stores, got, c.want)
 		}
 	}
-	sql := []store.Format{bent{smaildir.Format, "sql", func(s store.Store) store.Store { return s }}}
-	r := &Runner{cfg: Config{Formats: sql, DSNs: "postgres://me:hidden@h/db  mysql://me:hidden@h/db postgres://h/two"}}
-	if err := r.pickStores(); err != nil {
-		t.Fatal(err)
+	sql := []store.Format{smaildir.Format, bent{smaildir.Format, "sql", func(s store.Store) store.Store { return s }}}
+	for _, c := range []struct{ stores, dsns, want string }{
+		{"", "postgres://me:hidden@h/db  mysql://me:hidden@h/db postgres://h/two", "maildir sql sql:postgres sql:mysql sql:postgres.2"},
+		{"sql", "", "sql"},
+		{"sql", "postgres://h/db", "sql sql:postgres"},
+		{"sql:postgres", "postgres://h/db mysql://h/db", "sql:postgres"},
+		{"sql:postgres, sql", "postgres://h/db", "sql:postgres sql"},
+		{"maildir", "postgres://me:hidden@h/db", "error: -dsn is not used: store sql is not among -stores maildir"},
+		{"", "me:hidden@h", "error: -dsn: it begins with postgres:// or mysql://"},
+		{"sql", "oracle://me:hidden@h/db", "error: -dsn: it begins with postgres:// or mysql://"},
+		{"sql", "postgres://h/db mysql://me:hidden@h", "error: -dsn: no database"},
+		{"sql", "postgres://me:hidden@h:x/db", "error: -dsn: "},
+	} {
+		r := &Runner{cfg: Config{Formats: sql, Stores: c.stores, DSNs: c.dsns}}
+		err := r.pickStores()
+		var names []string
+		for _, s := range r.shelf {
+			names = append(names, s.name)
+			params("store", s.name) // panics
+		}
+		got := strings.Join(names, " ")
+		if err != nil {
+			got = "error: " + err.Error()
+		}
+		if got != c.want && !(err != nil && strings.HasPrefix(got, c.want)) || strings.Contains(got, "hidden") || strings.Contains(got, "\n") {
+			t.Errorf("-stores %q -dsn %q: %s, want %s", c.stores, c.dsns, got, c.want)
+		}
 	}
-	var names []string
-	for _, s := range r.shelf {
-		names = append(names, s.name)
-		params("store", s.name) // panics
+}
+
+// TestStores_defaults holds that a database of -dsn is among the default rows,
+// also when no store is named, and the embedded one is not.
+func TestStores_defaults(t *testing.T) {
+	r := runner(t, t.TempDir(), Config{DSNs: "postgres://h/db"})
+	n := map[string]int{}
+	for _, row := range r.Rows() {
+		if row.Default {
+			n[row.Bench+" "+row.value("store")]++
+		}
 	}
-	if got := strings.Join(names, " "); got != "sql sql:postgres sql:mysql sql:postgres.2" {
-		t.Errorf("stores %s", got)
-	}
-	r.cfg.DSNs = "me:hidden@h"
-	if err := r.pickStores(); err == nil || strings.Contains(err.Error(), "hidden") {
-		t.Errorf("a database without an engine: %v", err)
+	for row, want := range map[string]int{"Append sql:postgres": 4, "Deliver sql:postgres": 2, "Mix sql:postgres": 1, "Mix maildir": 1, "Append mdbox": 4, "Append sql": 0} {
+		if n[row] != want {
+			t.Errorf("%d default rows of %s, want %d", n[row], row, want)
+		}
 	}
 }
 

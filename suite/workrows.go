@@ -32,7 +32,7 @@ func (r *Runner) workRows() []Row {
 					if i == 0 { // it is the store that is compared
 						rows = append(rows, deliverRows(s, def)...)
 					}
-					rows = append(rows, mixRows(s, def && i == 0 && sh.name == r.mixStore(), d)...)
+					rows = append(rows, mixRows(s, def && i == 0 && (sh.remote() || sh.name == r.mixStore()), d)...)
 				}
 			}
 		}
@@ -40,7 +40,8 @@ func (r *Runner) workRows() []Row {
 	return rows
 }
 
-// mixStore is the store of the one default row of BenchmarkMix.
+// mixStore is the store of the one default row of BenchmarkMix; each database
+// of -dsn has another.
 func (r *Runner) mixStore() string {
 	if r.cfg.Stores == "" && len(r.cfg.Formats) == 0 || len(r.shelf) == 0 {
 		return defaultStores[0]

@@ -11,7 +11,6 @@ import (
 
 	"mailbench/internal/temp"
 	"mailbench/store"
-	"mailbench/store/formats"
 )
 
 // A workshop is what the rows that write have beside the others.
@@ -99,61 +98,6 @@ type shelf struct {
 
 // remote reports a store whose mail is not below its directory.
 func (s shelf) remote() bool { return s.extra["dsn"] != "" }
-
-// defaultStores are those of a run that names none: the format that most
-// people have, and the one that Dovecot's own figures are about.
-var defaultStores = []string{"maildir", "mdbox"}
-
-func (r *Runner) pickStores() error {
-	known := r.cfg.Formats
-	house := len(known) == 0
-	if house {
-		known = formats.All()
-	}
-	var all []shelf
-	for _, f := range known {
-		all = append(all, shelf{name: f.Name(), format: f})
-		if f.Name() != "sql" {
-			continue
-		}
-		seen := map[string]int{}
-		for dsn := range strings.FieldsSeq(r.cfg.DSNs) {
-			engine, _, ok := strings.Cut(dsn, "://")
-			if !ok || engine == "" {
-				return fmt.Errorf("-dsn: want postgres://... or mysql://... (what stands there may hold a password and is not shown)")
-			}
-			name := "sql:" + plainValue(engine)
-			if seen[name]++; seen[name] > 1 {
-				name += "." + strconv.Itoa(seen[name])
-			}
-			all = append(all, shelf{name: name, format: f, extra: map[string]string{"dsn": dsn}})
-		}
-	}
-	r.shelf = nil
-	if r.cfg.Stores == "" || r.cfg.Stores == "all" {
-		r.shelf = all
-		return nil
-	}
-	for name := range strings.SplitSeq(r.cfg.Stores, ",") {
-		name = strings.TrimSpace(name)
-		i := slices.IndexFunc(all, func(s shelf) bool { return s.name == name })
-		if i < 0 {
-			var names []string
-			for _, s := range all {
-				names = append(names, s.name)
-			}
-			return fmt.Errorf("-stores %s: no store %q (there are %s)", r.cfg.Stores, name, strings.Join(names, ", "))
-		}
-		r.shelf = append(r.shelf, all[i])
-	}
-	return nil
-}
-
-// isDefaultStore reports whether the default rows have that store: one that
-// was asked for, or that is the house's own default.
-func (r *Runner) isDefaultStore(s shelf) bool {
-	return r.cfg.Stores != "" || len(r.cfg.Formats) > 0 || slices.Contains(defaultStores, s.name)
-}
 
 // A slowness makes files as slow as those of a file server.
 type slowness struct {

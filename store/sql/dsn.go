@@ -41,6 +41,23 @@ func embedded(path string, noSync bool, conns int) *pool {
 	}, conns)
 }
 
+// CheckDSN tells what is wrong with the text of dsn, which names a server, as
+// one that Extra has. It does not connect, and shows no password.
+func CheckDSN(dsn string) error {
+	_, err := server(dsn, false, 1)
+	return err
+}
+
+// Reach connects to the server of dsn once and tells why that fails. It waits
+// ten seconds at most, if dsn does not say otherwise.
+func Reach(dsn string) error {
+	p, err := server(dsn, false, 1)
+	if err != nil {
+		return err
+	}
+	return errors.Join(p.read(func(*session) error { return nil }), p.close())
+}
+
 // server makes the pool of a server.
 func server(dsn string, noSync bool, conns int) (*pool, error) {
 	scheme, _, _ := strings.Cut(dsn, "://")
