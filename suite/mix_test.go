@@ -212,14 +212,45 @@ func TestBottleneck(t *testing.T) {
 		s    shares
 		want string
 	}{
-		{shares{cpu: 0.9, device: 0.2, lock: 0.5, client: 0.1}, "cpu"},
-		{shares{cpu: 0.2, device: 0.9, lock: 0.95, client: 0.1}, "device"},
-		{shares{cpu: 0.2, device: 0.4, lock: 0.8, client: 0.1}, "lock"},
-		{shares{cpu: 0.2, device: 0.9, lock: 0.1, client: 0.7}, "client"},
-		{shares{cpu: 0.3, device: 0.2, lock: 0.1, client: 0.2}, "cpu, which was not full"},
+		{shares{cpu: 0.9, one: 1.8, device: 0.2, lock: 0.5, client: 0.1}, "cpu"},
+		{shares{cpu: 0.2, one: 0.4, device: 0.9, lock: 0.95, client: 0.1}, "device"},
+		{shares{cpu: 0.1, one: 0.2, device: 0.3, lock: 0.8, client: 0.1}, "lock"},
+		{shares{cpu: 0.15, one: 0.3, device: 0.55, lock: 0.8, client: 0.1}, "device, which the holders of the locks wait for"},
+		{shares{cpu: 0.4, one: 0.8, device: 0.2, lock: 0.8, client: 0.1}, "cpu of one processor, which the holders of the locks keep busy"},
+		{shares{cpu: 0.1, one: 0.8, device: 0, lock: 0.9, client: 0.1}, "cpu of one processor, which the holders of the locks keep busy"},
+		{shares{cpu: 0.2, one: 0.4, device: 0.9, lock: 0.1, client: 0.7}, "client"},
+		{shares{cpu: 0.3, one: 0.6, device: 0.2, lock: 0.1, client: 0.2}, "cpu, which was not full"},
 	} {
 		if got := c.s.bottleneck(); got != c.want {
 			t.Errorf("%v: %s, want %s", c.s, got, c.want)
+		}
+	}
+}
+
+// TestBottleneck_ofALock holds that clients which wait for a lock are said to
+// wait for the device where its holder does.
+func TestBottleneck_ofALock(t *testing.T) {
+	r := atWork(t, Config{Corpus: "synthetic:200"})
+	for _, c := range []struct{ slow, want string }{{"index:3ms", "device"}, {"mail:3ms", "device"}} {
+		r.cfg.Slow = c.slow
+		if err := r.readSlow(); err != nil {
+			t.Fatal(err)
+		}
+		s := mixSetting{setting: settingOf(t, r, column.Design, "right"), logout: 100, target: 20, seed: 5}
+		s.slow = r.sluggish
+		st, err := r.newStand(s.setting)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, err := r.newMix(st, s)
+		if err == nil {
+			err = run.play(st, s, 0)
+		}
+		if err := errors.Join(err, st.remove()); err != nil {
+			t.Fatal(err)
+		}
+		if got := run.shares(0).String(); !strings.HasPrefix(got, c.want) {
+			t.Errorf("-slow %s: %s, want %s", c.slow, got, c.want)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func (run *mixRun) report(name string, s mixSetting, cpu time.Duration, perSecon
 		millis(time.Duration(run.all.at(99.9))), millis(time.Duration(run.all.at(100))), millis(run.stall.longest))
 	engine := ""
 	if !s.countsFiles() {
-		engine = "; what an engine with files of its own waits for is in none of these: who waits for it holds a lock"
+		engine = "; what an engine with files of its own waits for is not in device: who waits for it may hold a lock"
 	}
 	say("bottleneck: %s%s", run.shares(cpu), engine)
 	return out
@@ -72,9 +72,11 @@ func millis(d time.Duration) string {
 }
 
 // shares are what was measured of the four things that clients can wait for,
-// each a share of what there was of it.
+// each a share of what there was of it. They overlap: who waits for a lock waits
+// for what its holder waits for.
 type shares struct {
 	cpu    float64 // CPU time of this process, of all that the processors had
+	one    float64 // the same, of what one processor had
 	device float64 // time in which at least one call waited for the device, of the whole
 	lock   float64 // time that clients waited for locks, of all their time
 	client float64 // time that clients spent outside commands: idle, or checking answers
@@ -82,18 +84,26 @@ type shares struct {
 
 func (run *mixRun) shares(cpu time.Duration) shares {
 	wall, active := max(run.wall.Seconds(), 1e-9), max(run.active.Seconds(), 1e-9)
+	one := cpu.Seconds() / wall
 	return shares{
-		cpu:    cpu.Seconds() / (wall * float64(runtime.GOMAXPROCS(0))),
+		cpu:    one / float64(runtime.GOMAXPROCS(0)),
+		one:    one,
 		device: run.device.Seconds() / wall,
 		lock:   min(run.locked.Seconds()/active, 1),
 		client: max(0, 1-run.inside.Seconds()/active),
 	}
 }
 
+// explained is the least that the device and one processor together have to be
+// busy for them to be what the holders of locks do all the time.
+const explained = 0.7
+
 // bottleneck names one: the clients, if they were outside commands for most of
 // the time; the processors or the device, whichever was busier, if it was busy
-// for most of it; else the locks, if they were waited for longer than either
-// was busy; else nothing is full, and the busiest is named with a doubt.
+// for most of it. Else, if locks were waited for longer than either was busy,
+// what their holders waited for: one after the other, they need the device or
+// one processor, and if the two together leave much of the time over, it is the
+// locks themselves. Else nothing is full, and the busiest is named with a doubt.
 func (s shares) bottleneck() string {
 	busier, share := "cpu", s.cpu
 	if s.device > s.cpu {
@@ -104,12 +114,17 @@ func (s shares) bottleneck() string {
 		return "client"
 	case share > 0.6:
 		return busier
-	case s.lock > share:
+	case s.lock <= share:
+		return busier + ", which was not full"
+	case s.device+s.one < explained:
 		return "lock"
+	case s.device >= s.one:
+		return "device, which the holders of the locks wait for"
 	}
-	return busier + ", which was not full"
+	return "cpu of one processor, which the holders of the locks keep busy"
 }
 
 func (s shares) String() string {
-	return fmt.Sprintf("%s (cpu %.0f%%, device %.0f%%, lock %.0f%%, client %.0f%%)", s.bottleneck(), 100*s.cpu, 100*s.device, 100*s.lock, 100*s.client)
+	return fmt.Sprintf("%s (cpu %.0f%%, or %.0f%% of one processor; device %.0f%%; clients wait for locks %.0f%% and are outside commands %.0f%% of their time; the parts overlap)",
+		s.bottleneck(), 100*s.cpu, 100*s.one, 100*s.device, 100*s.lock, 100*s.client)
 }

@@ -103,6 +103,21 @@ func (t timedFS) Remove(name string) error {
 	return t.FS.Remove(name)
 }
 
+func (t timedFS) MkdirAll(dir string, perm fs.FileMode) error {
+	defer t.lesser()()
+	return t.FS.MkdirAll(dir, perm)
+}
+
+func (t timedFS) Stat(name string) (fsys.Info, error) {
+	defer t.lesser()()
+	return t.FS.Stat(name)
+}
+
+func (t timedFS) ReadDir(name string) ([]string, error) {
+	defer t.lesser()()
+	return t.FS.ReadDir(name)
+}
+
 func (t timedFS) SyncDir(dir string) error {
 	t.clock.begin()
 	defer t.clock.end()
@@ -127,6 +142,26 @@ func (f timedFile) WriteAt(b []byte, off int64) (int, error) {
 func (f timedFile) Write(b []byte) (int, error) {
 	defer f.t.lesser()()
 	return f.File.Write(b)
+}
+
+func (f timedFile) Size() (int64, error) {
+	defer f.t.lesser()()
+	return f.File.Size()
+}
+
+func (f timedFile) Chtimes(modified time.Time) error {
+	defer f.t.lesser()()
+	return f.File.Chtimes(modified)
+}
+
+func (f timedFile) Truncate(size int64) error {
+	defer f.t.lesser()()
+	return f.File.Truncate(size)
+}
+
+func (f timedFile) Map() (*fsys.Mapping, error) {
+	defer f.t.lesser()()
+	return f.File.Map()
 }
 
 func (f timedFile) Sync() error {
