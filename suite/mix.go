@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime/metrics"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -97,10 +98,10 @@ type mixRun struct {
 
 // mixing is a row of BenchmarkMix.
 func (r *Runner) mixing(name string, s mixSetting) (*job, error) {
-	perSecond := 0.0
+	best, perSecond := 0.0, 0.0
 	if s.rate > 0 {
-		best, err := r.mixBest(s)
-		if err != nil {
+		var err error
+		if best, err = r.mixBest(s); err != nil {
 			return nil, err
 		}
 		perSecond = best * float64(s.rate) / 100
@@ -137,8 +138,11 @@ func (r *Runner) mixing(name string, s mixSetting) (*job, error) {
 		if s.rate == 0 {
 			r.noteBest(s, speed)
 		}
-		r.told = append(r.told, run.report(name, s, res.samples[len(res.samples)-1].CPU(), perSecond)...)
+		r.told = append(r.told, run.report(name, s, res.samples[len(res.samples)-1].CPU(), best)...)
 		out := append(numbers.metrics(), metric{"commands/s", speed})
+		if why := missedRate(speed, perSecond, latePct(out)); why != "" {
+			r.doubts = append(r.doubts, note{name, fmt.Sprintf("%s (%d%% of the closed loop's %.0f/s): %s", notReached, s.rate, best, why)})
+		}
 		if r.cfg.Metrics == "all" {
 			for i, l := range run.took {
 				if run.counts[i] > 0 {
@@ -149,6 +153,35 @@ func (r *Runner) mixing(name string, s mixSetting) (*job, error) {
 		return out
 	}
 	return j, nil
+}
+
+// notReached is said of a row whose commands could not begin at their times.
+const notReached = "the rate was not reached"
+
+// maxLate is the greatest part of commands, in percent, that may begin late: a
+// client that is at its last command still is late now and then at any rate,
+// and nearly always at one that cannot be reached.
+const maxLate = 50
+
+// missedRate says why a rate of commands a second was not reached, or "".
+func missedRate(speed, perSecond, late float64) string {
+	switch {
+	case perSecond > 0 && speed < 0.95*perSecond:
+		return fmt.Sprintf("%.0f commands/s of %.0f", speed, perSecond)
+	case perSecond > 0 && late > maxLate:
+		return fmt.Sprintf("%.0f%% of the commands began more than a millisecond late", late)
+	}
+	return ""
+}
+
+// latePct is the metric of that name.
+func latePct(ms []metric) float64 {
+	for _, m := range ms {
+		if m.unit == "late-pct" {
+			return m.value
+		}
+	}
+	return 0
 }
 
 // params are the row's axes.
@@ -240,8 +273,9 @@ func (r *Runner) newMix(st *stand, s mixSetting) (*mixRun, error) {
 }
 
 // play lets the clients do their commands: one after the other, or, with a
-// rate, each at a time that was drawn before, as independent people would
-// begin them (exponential gaps). A client that is late begins at once, and its
+// rate, each at a time that was drawn before, as independent people would begin
+// them: a Poisson process, of which it is given how many commands there are, so
+// that the time that they take in all is what the rate says. A client that is late begins at once, and its
 // response is counted from the time when it was to begin: what others wait for
 // because of a stall is not left out.
 func (run *mixRun) play(st *stand, s mixSetting, perSecond float64) error {
@@ -251,16 +285,19 @@ func (run *mixRun) play(st *stand, s mixSetting, perSecond float64) error {
 	busy := st.device.read()
 	err := inParallel(s.clients, func(i int) error {
 		c := run.clients[i]
-		pace := rand.New(rand.NewPCG(s.seed^0x70616365, uint64(i)))
-		due := begin
+		var times []time.Duration
+		if perSecond > 0 {
+			times = dueTimes(rand.New(rand.NewPCG(s.seed^0x70616365, uint64(i))), s.commands(), float64(s.clients)/perSecond)
+		}
 		defer func() {
 			run.mu.Lock()
 			run.active += time.Since(begin)
 			run.mu.Unlock()
 		}()
-		for range s.commands() {
+		for k := range s.commands() {
+			due := begin
 			if perSecond > 0 {
-				due = due.Add(time.Duration(pace.ExpFloat64() * float64(s.clients) / perSecond * float64(time.Second)))
+				due = begin.Add(times[k])
 				time.Sleep(time.Until(due))
 			}
 			if err := run.command(c, due, perSecond > 0, begin); err != nil {
@@ -273,6 +310,19 @@ func (run *mixRun) play(st *stand, s mixSetting, perSecond float64) error {
 	run.locked = mutexWait() - waited
 	run.device = st.device.read() - busy
 	return err
+}
+
+// dueTimes draws when n commands begin that come every mean seconds. Of a
+// Poisson process with n events in a time, the events are where n points lie that
+// are drawn anywhere in it. Gaps drawn one by one would do for a long run; in one
+// of some dozen commands a client the last of many would end a third too late.
+func dueTimes(rnd *rand.Rand, n int, mean float64) []time.Duration {
+	times := make([]time.Duration, n)
+	for i := range times {
+		times[i] = time.Duration(rnd.Float64() * float64(n) * mean * float64(time.Second))
+	}
+	slices.Sort(times)
+	return times
 }
 
 // command does the client's next command that has something to do.

@@ -255,6 +255,51 @@ func TestBottleneck_ofALock(t *testing.T) {
 	}
 }
 
+// TestDueTimes holds that commands come in order and within the time that the
+// rate gives them, in which they are anywhere: the last of a thousand is near
+// its end, and as many are in the first half as in the second.
+func TestDueTimes(t *testing.T) {
+	seed := rand.Uint64()
+	const n, mean = 1000, 0.01
+	times := dueTimes(rand.New(rand.NewPCG(seed, 1)), n, mean)
+	if len(times) != n || !slices.IsSorted(times) || times[n-1] > 10*time.Second || times[n-1] < 9800*time.Millisecond {
+		t.Fatalf("seed %d: %d times, the last %v", seed, len(times), times[n-1])
+	}
+	if half, _ := slices.BinarySearch(times, 5*time.Second); half < 400 || half > 600 {
+		t.Errorf("seed %d: %d of %d in the first half", seed, half, n)
+	}
+}
+
+// TestMix_missesItsRate holds that a row whose commands cannot begin at their
+// times is doubted and says what its rate was taken of, and another is not.
+func TestMix_missesItsRate(t *testing.T) {
+	for _, c := range []struct {
+		speed, perSecond, late float64
+		want                   string
+	}{{96, 100, 20, ""}, {94, 100, 20, "94 commands/s of 100"}, {99, 100, 60, "60% of the commands began more than a millisecond late"}, {5, 0, 0, ""}} {
+		if got := missedRate(c.speed, c.perSecond, c.late); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+	r := atWork(t, Config{Corpus: "synthetic:200"})
+	for best, missed := range map[float64]bool{1e6: true, 40: false} {
+		s := mixSetting{setting: settingOf(t, r, column.Design, "right"), logout: 100, rate: 50, target: 20, seed: 6}
+		s.clients, r.doubts, r.told = 1, nil, nil
+		r.noteBest(s, best)
+		j, err := r.mixing("Mix", s)
+		if err := sampled(r, j, err); err != nil {
+			t.Fatal(err)
+		}
+		want := "mix Mix: last sample, " + itoa(int(best)/2) + " commands/s were to begin, 50% of the " + itoa(int(best)) + "/s of the closed loop: "
+		if !strings.HasPrefix(r.told[0], want) || strings.Contains(r.told[0], notReached) != missed {
+			t.Errorf("%q, want %q and missed: %v", r.told[0], want, missed)
+		}
+		if len(r.doubts) > 0 != missed || missed && !strings.HasPrefix(r.doubts[0].text, notReached+" (50% of the closed loop's 1000000/s): ") {
+			t.Errorf("best %v: doubts %v", best, r.doubts)
+		}
+	}
+}
+
 func TestMillis(t *testing.T) {
 	for d, want := range map[time.Duration]string{0: "0.00", 995 * time.Microsecond: "1.0", 12345 * time.Microsecond: "12.3", 99500 * time.Microsecond: "100", 70 * time.Second: "70000"} {
 		if got := millis(d); got != want {

@@ -12,17 +12,22 @@ const mixSeconds = 120
 
 // report tells of the last sample of a row what imaptest tells: how often each
 // command was done, second by second and in all; then how long each took, and
-// what the clients waited for.
-func (run *mixRun) report(name string, s mixSetting, cpu time.Duration, perSecond float64) []string {
+// what the clients waited for. best is the rate that s.rate is a part of.
+func (run *mixRun) report(name string, s mixSetting, cpu time.Duration, best float64) []string {
 	var out []string
 	say := func(format string, args ...any) { out = append(out, "mix "+fmt.Sprintf(format, args...)) }
 	n := run.counts.total()
 	loop, kind := "closed loop", "service"
-	if perSecond > 0 {
+	speed, missed := float64(n)/run.wall.Seconds(), ""
+	if s.rate > 0 {
 		kind = "response"
-		loop = fmt.Sprintf("%.0f commands/s were to begin", perSecond)
+		perSecond := best * float64(s.rate) / 100
+		loop = fmt.Sprintf("%.0f commands/s were to begin, %d%% of the %.0f/s of the closed loop", perSecond, s.rate, best)
+		if why := missedRate(speed, perSecond, 100*float64(run.late)/float64(n)); why != "" {
+			missed = ", " + notReached + ": " + why
+		}
 	}
-	say("%s: last sample, %s: %d commands in %.2fs, %.0f/s", name, loop, n, run.wall.Seconds(), float64(n)/run.wall.Seconds())
+	say("%s: last sample, %s: %d commands in %.2fs, %.0f/s%s", name, loop, n, run.wall.Seconds(), speed, missed)
 	for i, line := range mixHead(s.logout) {
 		say("%6s%s", []string{"second", "", ""}[i], line)
 	}
