@@ -36,10 +36,10 @@ type Config struct {
 
 // A Message is what is appended.
 type Message struct {
-	Body     []byte // header and body as it is to be stored
-	Flags    index.Flags
+	Body     []byte      // header and body as it is to be stored
+	Flags    index.Flags // bits above the six flags are not kept, here and in Change
 	Keywords uint32
-	Date     int64 // INTERNALDATE in unix seconds; 0 = now
+	Date     int64 // INTERNALDATE in unix seconds; 0 = now; math.MinInt64 becomes the second after it
 }
 
 // A Change gives a message other flags: all of them, not a difference.

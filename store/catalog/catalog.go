@@ -3,14 +3,28 @@ package catalog
 import (
 	"math"
 	"sync"
+	"time"
 
 	"mailbench/index"
+	"mailbench/store"
 )
 
 // NoDate is the Row.Date of a message whose INTERNALDATE is not known without
 // looking, and -1 the Size and VSize of one whose sizes are not: a Stater is
 // asked for them.
 const NoDate = math.MinInt64
+
+// AllFlags are the flags that there are: stores keep no other bits.
+const AllFlags = index.FlagDraft | index.FlagFlagged | index.FlagForwarded | index.FlagAnswered | index.FlagSeen | index.FlagDeleted
+
+// DateOf is the INTERNALDATE that a message to be appended gets. NoDate, which
+// nobody can mean, is the second after it.
+func DateOf(m *store.Message, now func() time.Time) int64 {
+	if m.Date == 0 {
+		return max(now().Unix(), NoDate+1)
+	}
+	return max(m.Date, NoDate+1)
+}
 
 // A Row is a message as a store knows it.
 type Row struct {

@@ -37,8 +37,10 @@ const (
 )
 
 // DboxFile is the first line of a dbox file: version, length of a message's head,
-// time of creation.
-func DboxFile(now time.Time) string { return fmt.Sprintf("2 M%x C%08x\n", DboxHead, now.Unix()) }
+// time of creation, which is 1970 when the clock is before that.
+func DboxFile(now time.Time) string {
+	return fmt.Sprintf("2 M%x C%08x\n", DboxHead, max(now.Unix(), 0))
+}
 
 // DboxFileLen is the length of that line at the begin of a file; 0: it is none.
 func DboxFileLen(b []byte) int {
@@ -47,7 +49,8 @@ func DboxFileLen(b []byte) int {
 	if i < len(want)+8 || string(b[:len(want)]) != want {
 		return 0
 	}
-	if _, err := strconv.ParseUint(string(b[len(want):i]), 16, 63); err != nil {
+	// Signed: files of before wrote "-0000001", and their mail is as good as any.
+	if _, err := strconv.ParseInt(string(b[len(want):i]), 16, 64); err != nil {
 		return 0
 	}
 	return i + 1

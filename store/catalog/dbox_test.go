@@ -151,3 +151,23 @@ func TestMemory(t *testing.T) {
 	}
 	runtime.KeepAlive(c)
 }
+
+// TestDboxFile_times: whatever the clock says, the line is read back, and fits into the
+// bytes that readers look at.
+func TestDboxFile_times(t *testing.T) {
+	for _, now := range []int64{math.MinInt64, math.MinInt64 / 2, -1 << 32, -1, 0, 1, 1e9, 1 << 32, 1 << 40, math.MaxInt64 / 2, math.MaxInt64} {
+		line := DboxFile(time.Unix(now, 0))
+		if n := DboxFileLen([]byte(line + "more\n")); n != len(line) || n > 63 {
+			t.Errorf("at %d: %q has length %d, want %d", now, line, n, len(line))
+		}
+	}
+	// As it was written once, by a clock of before 1970.
+	if old := "2 M1e C-0000001\n"; DboxFileLen([]byte(old)) != len(old) {
+		t.Errorf("%q is no line", old)
+	}
+	for _, bad := range []string{"", "2 M1e C\n", "2 M1e Cxxxxxxxx\n", "2 M1f C00000001\n", "2 M1e C00000001"} {
+		if n := DboxFileLen([]byte(bad)); n != 0 {
+			t.Errorf("%q is a line of %d bytes", bad, n)
+		}
+	}
+}

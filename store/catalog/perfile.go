@@ -239,12 +239,8 @@ func (p *PerFile) Append(msgs []store.Message) ([]string, error) {
 
 // NewRow is the row of a message to be appended, without a place.
 func NewRow(id uint64, m *store.Message, now func() time.Time) Row {
-	r := Row{Key: IDKey(id), Flags: m.Flags, Keywords: m.Keywords, Dir: index.DirNone,
-		Size: int64(len(m.Body)), VSize: maildir.CRLFSize(m.Body), Date: m.Date}
-	if r.Date == 0 {
-		r.Date = now().Unix()
-	}
-	return r
+	return Row{Key: IDKey(id), Flags: m.Flags & AllFlags, Keywords: m.Keywords, Dir: index.DirNone,
+		Size: int64(len(m.Body)), VSize: maildir.CRLFSize(m.Body), Date: DateOf(m, now)}
 }
 
 // write makes the files last, but not their names. made is how many there may be.
@@ -304,7 +300,7 @@ func (p *PerFile) SetFlags(changes []store.Change) error {
 func RowsOf(changes []store.Change) []Row {
 	rows := make([]Row, len(changes))
 	for i, c := range changes {
-		rows[i] = Row{Key: c.Key, Flags: c.Flags, Keywords: c.Keywords, Dir: index.DirNone}
+		rows[i] = Row{Key: c.Key, Flags: c.Flags & AllFlags, Keywords: c.Keywords, Dir: index.DirNone}
 	}
 	return rows
 }

@@ -17,6 +17,10 @@ func TestStore(t *testing.T) {
 	storetest.RunWith(t, Format, storetest.Options{LosesFlags: true, Config: small})
 }
 
+func TestExtremes(t *testing.T) {
+	storetest.Extremes(t, Format, storetest.Options{LosesFlags: true, Config: small})
+}
+
 func BenchmarkStore(b *testing.B) {
 	storetest.Bench(b, Format, storetest.Options{}, 100_000)
 }

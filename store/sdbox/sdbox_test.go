@@ -11,6 +11,8 @@ import (
 
 func TestStore(t *testing.T) { storetest.RunWith(t, Format, options) }
 
+func TestExtremes(t *testing.T) { storetest.Extremes(t, Format, options) }
+
 // A damaged list is made again from the files (D3).
 var options = storetest.Options{LosesFlags: true}
 

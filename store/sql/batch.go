@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"slices"
+	"time"
 
 	"mailbench/store"
+	"mailbench/store/catalog"
 )
 
 // A batch is the rows of one Append, made before its transaction begins.
@@ -64,10 +66,8 @@ func newBatch(msgs []store.Message, h headers, now int64) *batch {
 		m := &msgs[i]
 		l := &b.letters[i]
 		l.size, l.vsize = int64(len(m.Body)), crlfSize(m.Body)
-		l.flags, l.keywords, l.date = int64(m.Flags), int64(m.Keywords), m.Date
-		if l.date == 0 {
-			l.date = now
-		}
+		l.flags, l.keywords = int64(m.Flags&catalog.AllFlags), int64(m.Keywords)
+		l.date = catalog.DateOf(m, func() time.Time { return time.Unix(now, 0) })
 		segments = split(segments[:0], m.Body)
 		header := 0 // bytes
 		for n, s := range segments {

@@ -7,6 +7,7 @@ import (
 
 	"mailbench/index"
 	"mailbench/store"
+	"mailbench/store/catalog"
 )
 
 // marks are the flags and keywords of a message.
@@ -24,7 +25,7 @@ func (s *Store) SetFlags(changes []store.Change) error {
 	defer s.edit.Unlock()
 	want := map[string]marks{}
 	for _, c := range changes {
-		want[c.Key] = marks{c.Flags, c.Keywords}
+		want[c.Key] = marks{c.Flags & catalog.AllFlags, c.Keywords}
 	}
 	groups := map[marks][]int64{}
 	for key, m := range want {

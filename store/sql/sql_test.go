@@ -54,3 +54,9 @@ func TestStore(t *testing.T) {
 		storetest.RunWith(t, Format, storetest.Options{Config: e.config, OwnIO: true, Short: true})
 	})
 }
+
+func TestExtremes(t *testing.T) {
+	onEngines(t, func(t *testing.T, e engine) {
+		storetest.Extremes(t, Format, storetest.Options{Config: e.config, OwnIO: true})
+	})
+}
