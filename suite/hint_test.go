@@ -1,27 +1,9 @@
 package suite
 
 import (
-	"slices"
 	"strings"
 	"testing"
 )
-
-func TestMatcher(t *testing.T) {
-	const name = "BenchmarkThreadAgain/design=column/delta=none/search=all"
-	for pattern, want := range map[string]bool{
-		".": true, "": true, "Thread": true, "Thread/column": true, "Thread/design=column/delta=none": true,
-		"Thread/delta=none": false, "Sort": false, "Sort|Thread": true, "(Sort|Thread)/scan": false,
-		"(Sort|Thread)/(scan|column)": true, "Sort/x|Thread/column": true, "Thread[/]Again": false, "Thread//delta=none": true,
-		"Thread/design=column/delta=none/search=all/more": true, "(": false,
-	} {
-		if got := matcher(pattern)(name); got != want {
-			t.Errorf("%q: %v, want %v", pattern, got, want)
-		}
-	}
-	if got := splitOutside(`a\/b/[/(]/(c/d)`, '/'); !slices.Equal(got, []string{`a\/b`, "[/(]", "(c/d)"}) {
-		t.Errorf("%q", got)
-	}
-}
 
 // A run without rows says why, and skips stand behind everything else.
 func TestRun_endsWithSkipsOrHint(t *testing.T) {

@@ -29,9 +29,14 @@ const (
 )
 
 // Plan writes what a run of cfg would do: its rows, about how long each
-// takes, what is written where, and which rows would be skipped and why. It
-// makes no corpus and measures nothing.
-func Plan(w io.Writer, cfg Config) error {
+// takes, what is written where, and which rows would be skipped and why. bench
+// chooses rows as -bench of go test does, "" all. It makes no corpus, connects
+// to no database, and measures nothing.
+func Plan(w io.Writer, cfg Config, bench string) error {
+	chosen, err := parsePattern(bench)
+	if err != nil {
+		return err
+	}
 	r := New(cfg)
 	if err := r.check(); err != nil {
 		return err
@@ -56,7 +61,7 @@ func Plan(w io.Writer, cfg Config) error {
 	rows, skipped, clone, cold := 0, 0, false, false
 	own := map[string]corpus.Spec{} // corpora beside the run's, by the rows that have them
 	for _, row := range r.Rows() {
-		if r.cfg.Rows == "default" && !row.Default {
+		if r.cfg.Rows == "default" && !row.Default || !chosen.matches(row.Name()) {
 			continue
 		}
 		if why := r.planSkip(row, mail); why != "" {

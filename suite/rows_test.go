@@ -170,7 +170,7 @@ func TestPlan_sumsTheRows(t *testing.T) {
 		dir := t.TempDir()
 		cfg := Config{Rows: rows, CacheDir: dir, Corpus: "synthetic:1000", AllowTmpfs: true}
 		var text strings.Builder
-		if err := Plan(&text, cfg); err != nil {
+		if err := Plan(&text, cfg, ""); err != nil {
 			t.Fatal(err)
 		}
 		want := 0

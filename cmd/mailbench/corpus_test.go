@@ -154,6 +154,11 @@ func TestPlan(t *testing.T) {
 	if !strings.Contains(all, "/design=column/") || strings.Contains(all, "/design=scan/") || !strings.Contains(all, "skipped: cold needs -drop-caches") {
 		t.Errorf("plan of all rows:\n%s", all)
 	}
+	some := must(t, "plan", "-rows", "all", "-bench", "Append/design=column/store=mdbox|Floor", "-tier", "lru", "-slow", "1ms")
+	if strings.Count(some, "\nBenchmarkAppend/design=column/store=mdbox/") < 10 || !strings.Contains(some, "\nBenchmarkFloor/") ||
+		strings.Contains(some, "store=maildir") || strings.Contains(some, "\nBenchmarkFetch/") {
+		t.Errorf("plan of some rows:\n%s", some)
+	}
 	mbox := boxes(t, dir)[1].path
 	if got := must(t, "plan", "-corpus", mbox); !strings.Contains(got, "4 messages") || !strings.Contains(got, "skipped: a change of the mailbox needs a maildir") {
 		t.Errorf("plan of an mbox:\n%s", got)
