@@ -47,6 +47,7 @@ func (r *Runner) Main(m *testing.M) int {
 	fmt.Printf("corpus: %s\ncorpus-digest: %s\ncorpus-messages: %d\n", f.name, f.digest, f.messages)
 	fmt.Println(strings.Join(units, "\n"))
 	r.describe(f)
+	r.reach(os.Stdout, flag.Lookup("test.bench").Value.String())
 	r.reclaim = temp.ReadReclaim()
 	code := m.Run()
 	r.cleanup()

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +58,7 @@ func (r *Runner) bench(b *testing.B, name string) {
 }
 
 func (r *Runner) runRow(b *testing.B, f *fixture, row Row) {
-	if why := row.unfitFor(f.kind); why != "" {
+	if why := cmp.Or(row.unfitFor(f.kind), r.unreached[row.value("store")]); why != "" {
 		r.giveUp(b, row, &errSkip{why})
 	}
 	var err error

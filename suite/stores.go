@@ -2,6 +2,7 @@ package suite
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -117,4 +118,33 @@ func oneLine(err error) string {
 // was asked for, or that is the house's own default.
 func (r *Runner) isDefaultStore(s shelf) bool {
 	return r.cfg.Stores != "" || len(r.cfg.Formats) > 0 || s.remote() || slices.Contains(defaultStores, s.name)
+}
+
+// reach connects once to each database that a row which will be run is to write
+// to, and says so where that fails: those rows are skipped. Found out by every
+// row, it would take each of them as long as a server may take to answer.
+func (r *Runner) reach(w io.Writer, bench string) {
+	chosen, err := parsePattern(bench)
+	if err != nil {
+		return // go test says so
+	}
+	tried := map[string]bool{}
+	for _, row := range r.workRows() {
+		if r.cfg.Rows == "default" && !row.Default || !chosen.matches(row.Name()) {
+			continue
+		}
+		name := row.value("store")
+		i := slices.IndexFunc(r.shelf, func(s shelf) bool { return s.name == name })
+		if tried[name] || i < 0 || !r.shelf[i].remote() {
+			continue
+		}
+		tried[name] = true
+		if err := sqlstore.Reach(r.shelf[i].extra["dsn"]); err != nil {
+			if r.unreached == nil {
+				r.unreached = map[string]string{}
+			}
+			r.unreached[name] = "the database cannot be reached: " + oneLine(err)
+			fmt.Fprintf(w, "# store %s: %s; its rows are skipped\n", name, r.unreached[name])
+		}
+	}
 }

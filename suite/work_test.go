@@ -405,6 +405,47 @@ func TestStores_defaults(t *testing.T) {
 	}
 }
 
+// TestStores_unreached holds that a database which does not answer is tried
+// once, if a row is to write to it, is told of in one line without its password,
+// and that its rows are skipped for the reason.
+func TestStores_unreached(t *testing.T) {
+	r := runner(t, t.TempDir(), Config{Stores: "sql", DSNs: "mysql://me:hidden@127.0.0.1:1/db postgres://me:hidden@127.0.0.1:1/db"})
+	for _, c := range []struct {
+		bench string
+		want  []string
+	}{
+		{"Sort", nil},
+		{"Append/./store=sql/", []string{"# store sql:mysql: ", "# store sql:postgres: "}}, // matches anywhere in its part
+		{"Append/./store=sql$", nil},
+		{"Append/./store=sql:mysql", []string{"# store sql:mysql: the database cannot be reached: connect: "}},
+		{"Mix|Append", []string{"# store sql:mysql: the database cannot be reached: ", "# store sql:postgres: the database cannot be reached: "}},
+	} {
+		var out strings.Builder
+		r.unreached = nil
+		r.reach(&out, c.bench)
+		got := lines(out.String(), "")
+		if len(got) != len(c.want) || len(got) != len(r.unreached) || strings.Contains(out.String(), "hidden") {
+			t.Fatalf("-bench %s: %q, want %q", c.bench, got, c.want)
+		}
+		for i, want := range c.want {
+			if !strings.HasPrefix(got[i], want) || !strings.HasSuffix(got[i], "; its rows are skipped") {
+				t.Errorf("-bench %s: %q, want %q", c.bench, got[i], want)
+			}
+		}
+	}
+	rows := 0
+	for _, row := range r.workRows() {
+		if !row.Default || row.value("store") == "sql" {
+			continue
+		}
+		rows++
+		testing.Benchmark(func(b *testing.B) { r.runRow(b, &fixture{kind: "maildir"}, row) })
+	}
+	if len(r.skipped) != rows || rows != 14 || r.failed || !strings.HasPrefix(r.skipped[0].text, "the database cannot be reached: ") {
+		t.Errorf("%d rows, skipped: %+v", rows, r.skipped)
+	}
+}
+
 // TestGrounds holds that each directory of -scratch gets rows of its own.
 func TestGrounds(t *testing.T) {
 	dir := t.TempDir()

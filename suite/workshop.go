@@ -25,6 +25,7 @@ type workshop struct {
 	syncs      map[string]time.Duration // what 4 KiB and fdatasync take, by ground
 	curves     []curve                  // of BenchmarkAppend
 	told       []string                 // lines after the rows
+	unreached  map[string]string        // databases that do not answer, by store, and why
 }
 
 // putAway lets go of what the rows of a benchmark share.
