@@ -141,13 +141,9 @@ func benchmarking() bool {
 func (r *Runner) describe(f *fixture) {
 	fmt.Printf("# machine: %s/%s, %d CPUs, GOMAXPROCS %d, %d MB of memory, %s, %s\n",
 		runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.GOMAXPROCS(0), temp.TotalMemory()>>20, runtime.Version(), kernel())
-	places := []struct{ what, path string }{{"mail", f.path}, {"index", r.cfg.IndexDir}}
-	for _, g := range r.grounds {
-		places = append(places, struct{ what, path string }{"scratch", g.base})
-	}
-	for _, p := range places {
+	for _, p := range r.standing(f) {
 		if m, err := temp.Mount(p.path); err == nil {
-			fmt.Printf("# %s: on %s (%s, %s)\n", p.what, m.Type, m.Device, m.Options)
+			fmt.Printf("# %s: %son %s (%s, %s)\n", p.what, p.label, m.Type, m.Device, m.Options)
 		}
 	}
 	if lat, err := temp.DeviceLatency(r.cfg.IndexDir); err == nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"mailbench/corpus"
@@ -42,6 +43,27 @@ func (r *Runner) makePlaces() error {
 		}
 	}
 	return nil
+}
+
+// A standing is a directory of the run, and what rows call it.
+type standing struct{ what, label, path string }
+
+// standing lists the directories of the run. Those in which rows that write do
+// it have the value of the axis that tells them apart, and where there are
+// several a number in the order of -scratch and a name.
+func (r *Runner) standing(f *fixture) []standing {
+	out := []standing{{"mail", "", f.path}, {"index", "", r.cfg.IndexDir}}
+	if r.otherDir {
+		out[1].label = fmt.Sprintf("indexdir=other, %s, ", filepath.Base(r.cfg.IndexDir))
+	}
+	for i, g := range r.grounds {
+		label := "fs=" + g.fs + ", "
+		if len(r.grounds) > 1 {
+			label = fmt.Sprintf("%sdirectory %d, %s, ", label, i+1, filepath.Base(g.base))
+		}
+		out = append(out, standing{"scratch", label, g.base})
+	}
+	return out
 }
 
 // fitPlace refuses a place in memory, or inside the user's mail.

@@ -285,6 +285,8 @@ func TestGrownBox(t *testing.T) {
 func TestSlow_reads(t *testing.T) {
 	for text, want := range map[string]slowness{
 		"":                {},
+		"0":               {},
+		"mail:0s":         {},
 		"500us":           {name: "lat500us", latency: 500 * time.Microsecond, index: true},
 		"500us,40MB":      {name: "lat500us_40MB", latency: 500 * time.Microsecond, rate: 40e6, index: true},
 		"index:1ms,2GB":   {name: "lat1ms_2GB", latency: time.Millisecond, rate: 2e9, index: true},
@@ -474,6 +476,15 @@ func TestGrounds(t *testing.T) {
 		if filepath.Dir(g.dir) != g.base {
 			t.Errorf("%s is not below %s", g.dir, g.base)
 		}
+	}
+	var told []string
+	for _, p := range r.standing(&fixture{path: "/mail"}) {
+		told = append(told, p.what+": "+p.label+p.path)
+	}
+	fs := r.grounds[0].fs
+	want := []string{"mail: /mail", "index: indexdir=other, nas, " + filepath.Join(dir, "nas"), "scratch: fs=" + fs + ", directory 1, a, " + a, "scratch: fs=" + fs + ".2, directory 2, b, " + b}
+	if !slices.Equal(told, want) {
+		t.Errorf("places %q, want %q", told, want)
 	}
 	for scratch, want := range map[string]string{a + "," + a: "named twice", a + ",,": "without a name"} {
 		r := New(Config{Scratch: scratch, CacheDir: dir})

@@ -108,7 +108,8 @@ type slowness struct {
 	index, mail bool
 }
 
-// readSlow reads -slow: "500us", "500us,40MB", "mail:1ms", "both:500us,40MB".
+// readSlow reads -slow: "500us", "500us,40MB", "mail:1ms", "both:500us,40MB", and
+// "0", which is as if it had not been given.
 func (r *Runner) readSlow() error {
 	text := r.cfg.Slow
 	r.sluggish = slowness{}
@@ -144,6 +145,9 @@ func (r *Runner) readSlow() error {
 			return bad(err.Error())
 		}
 		s.name += "_" + plainValue(strings.TrimSpace(rate))
+	}
+	if s.latency == 0 && s.rate == 0 {
+		return nil // as they are, and no value of an axis
 	}
 	if which != "index" {
 		s.name = which + "_" + s.name
