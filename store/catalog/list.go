@@ -30,14 +30,16 @@ type List struct {
 	f       index.File
 	h       header
 	seq     uint64
-	size    int64  // of the file, whole records
-	synced  int64  // what of it is known to last
-	told    uint64 // ids below are handed out as far as the file knows, see L6
-	broken  bool   // the file may hold what was not acknowledged: it is written anew first
-	unnamed bool   // the file's name may not last yet
-	clean   bool   // it was closed in order and nothing has been written since
-	litter  bool   // files are left over: Close must not say that all is in order
-	retry   int64  // size at which a compaction that failed is tried again
+	size    int64    // of the file, whole records
+	synced  int64    // what of it is known to last
+	lasts   int64    // what of that the header tells, or more than a torn write left of it
+	removed []uint64 // ids that the log took out, as it was read: until Removed
+	told    uint64   // ids below are handed out as far as the file knows, see L6
+	broken  bool     // the file may hold what was not acknowledged: it is written anew first
+	unnamed bool     // the file's name may not last yet
+	clean   bool     // it was closed in order and nothing has been written since
+	litter  bool     // files are left over: Close must not say that all is in order
+	retry   int64    // size at which a compaction that failed is tried again
 	buf     []byte
 }
 
@@ -123,6 +125,23 @@ func (l *List) Raise(next uint64) {
 			return
 		}
 	}
+}
+
+// Removed are the ids of the messages that were in the log, when the list was
+// opened, and were taken out there. Once.
+func (l *List) Removed() []uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	ids := l.removed
+	l.removed = nil
+	return ids
+}
+
+// end is where the next record goes: the offset for errors about what is missing.
+func (l *List) end() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.size
 }
 
 // Add adds messages, whose keys are reserved ids. sync false: they need not

@@ -10,7 +10,8 @@
 //	 64 bytes   snapshot            log
 //
 //	header: magic "mblist\0\2", generation u64, end of the snapshot u64, messages
-//	in it u64, next id u64, name 16 bytes, xxhash64 of all that
+//	in it u64, next id u64, name 8 bytes, lasts 8 bytes, xxhash64 of all that
+//	but lasts
 //	record: magic u32, length of the payload u32, sequence number u64, synced
 //	u64, xxhash64 of these 24 bytes, payload, xxhash64 of all of the record
 //
@@ -39,11 +40,16 @@
 // anything else.
 //
 // L5. Changes of several goroutines that wait at the same time are one write and
-// one sync.
+// one sync, and at times a write into the header (L7).
 //
 // L6. A message that comes into the list behind one with a higher id lasts there
 // when Add returns, also if it was not asked to: a format that finds files again
 // takes those with ids above the list's for new, and the others for left over.
+//
+// L7. lasts is 40 bits of a length, and 24 of its xxhash64: the file lasted up to
+// there when that was written, so a file that is shorter was cut by no crash and is
+// damage. It is behind by 4 KB at most, and by nothing but the last record after
+// Close. Where it cannot be read it tells nothing.
 //
 // Cost: a change is one write, and one fdatasync if it has to last. Opening
 // reads the whole file; about 15 bytes a message in the snapshot, 45 to 65 for a

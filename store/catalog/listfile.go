@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"encoding/binary"
 	"strconv"
 
@@ -25,7 +26,20 @@ var le = binary.LittleEndian
 // header is the first part of the file.
 type header struct {
 	generation, snapshot, rows, next uint64
-	name                             [16]byte // the format that the list is of
+	name                             [8]byte // the format that the list is of
+	lasts                            int64   // as decoded: the file lasted so far, 0 = that is not told (L7)
+}
+
+// The place of lasts in the header: it is written again and again, so that the
+// header's checksum leaves it out.
+const lastsAt, maxLasts = 48, 1<<40 - 1
+
+// lasts24 is n with its checksum; 0 for what is not told.
+func lasts24(n int64) uint64 {
+	if n <= 0 || n > maxLasts {
+		return 0
+	}
+	return uint64(n) | xxhash.Sum64(le.AppendUint64(nil, uint64(n)))<<40
 }
 
 func (h *header) append(b []byte) []byte {
@@ -35,10 +49,19 @@ func (h *header) append(b []byte) []byte {
 		b = le.AppendUint64(b, v)
 	}
 	b = append(b, h.name[:]...)
+	b = le.AppendUint64(b, 0)
 	return le.AppendUint64(b, xxhash.Sum64(b[start:]))
 }
 
 func (h *header) decode(b []byte) (what string) {
+	if len(b) >= listHead {
+		v := le.Uint64(b[lastsAt:])
+		if n := int64(v & maxLasts); v == lasts24(n) {
+			h.lasts = n
+		}
+		b = bytes.Clone(b)
+		clear(b[lastsAt : lastsAt+8])
+	}
 	switch {
 	case len(b) < listHead:
 		return "list ends in its header"
@@ -48,7 +71,7 @@ func (h *header) decode(b []byte) (what string) {
 		return "checksum of the header"
 	}
 	h.generation, h.snapshot, h.rows, h.next = le.Uint64(b[8:]), le.Uint64(b[16:]), le.Uint64(b[24:]), le.Uint64(b[32:])
-	copy(h.name[:], b[40:56])
+	copy(h.name[:], b[40:48])
 	return ""
 }
 

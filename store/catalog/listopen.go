@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"unsafe"
 
@@ -63,6 +64,7 @@ func (l *List) load() error {
 		}
 		flush()
 		if op == 'R' {
+			l.removed = append(l.removed, id)
 			l.cat.Remove(r.Key)
 			return
 		}
@@ -89,7 +91,7 @@ func (l *List) load() error {
 	l.cat.Load() // what was read is no news
 	l.told = max(next, h.next)
 	l.next.Store(l.told)
-	l.h, l.seq, l.size, l.synced = h, rd.seq, rd.off, rd.synced
+	l.h, l.seq, l.size, l.synced, l.lasts = h, rd.seq, rd.off, rd.synced, h.lasts
 	if rd.off == size {
 		return nil
 	}
@@ -156,9 +158,13 @@ func (r *listReader) header() (h header, err error) {
 		return h, r.corrupt(what)
 	}
 	r.off = listHead
-	r.synced = int64(h.snapshot)
+	r.synced = max(int64(h.snapshot), h.lasts)
 	if h.snapshot < listHead || int64(h.snapshot) > r.size {
 		return h, r.corrupt("list ends in its snapshot")
+	}
+	if h.lasts > r.size {
+		r.off = r.size
+		return h, r.corrupt(fmt.Sprintf("list is cut: it lasted up to %d", h.lasts))
 	}
 	return h, nil
 }

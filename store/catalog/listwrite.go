@@ -75,6 +75,9 @@ func (l *List) write(b []byte, adds, last bool) error {
 	}
 	_, err := l.f.WriteAt(b, l.size)
 	if err == nil && last {
+		err = l.tell(false)
+	}
+	if err == nil && last {
 		err = l.f.Datasync()
 	}
 	if err != nil {
@@ -87,6 +90,23 @@ func (l *List) write(b []byte, adds, last bool) error {
 	l.size += int64(len(b))
 	if last {
 		l.synced = l.size
+	}
+	return nil
+}
+
+// tellEvery bounds by how much the header's word on what lasts is behind (L7).
+const tellEvery = 4 << 10
+
+// tell writes into the header how much of the file is known to last. Within the
+// first page it costs no more than the write; behind it, it is done seldom.
+func (l *List) tell(always bool) error {
+	if n := l.synced; n > l.lasts && (always || n < tellEvery || n-l.lasts >= tellEvery) {
+		var b [8]byte
+		le.PutUint64(b[:], lasts24(n))
+		if _, err := l.f.WriteAt(b[:], lastsAt); err != nil {
+			return err
+		}
+		l.lasts = n
 	}
 	return nil
 }
@@ -160,7 +180,7 @@ func (l *List) rewrite() (err error) {
 		l.f.Close()
 	}
 	l.f, l.h, l.seq, l.size, l.synced, l.told = f, h, seq, int64(h.snapshot), int64(h.snapshot), h.next
-	l.broken, l.unnamed, l.clean = false, true, false
+	l.broken, l.unnamed, l.clean, l.lasts = false, true, false, l.size
 	return nil
 }
 
@@ -210,6 +230,9 @@ func (l *List) mark(op byte) error {
 	e.b = e.d.appendID(e.b, 'N', l.next.Load()) // ids of appends that failed are not used again
 	e.b = append(e.b, op)
 	e.end()
+	if err := l.tell(true); err != nil {
+		return err
+	}
 	if err := l.write(e.b, false, true); err != nil {
 		return err
 	}
