@@ -71,7 +71,11 @@ func Plan(w io.Writer, cfg Config, bench string) error {
 		}
 		rows++
 		planned = append(planned, row)
-		took := max(row.planSample(n)*time.Duration(r.cfg.Samples), time.Second) + row.planPast(n) + row.planReady()
+		sample := row.planSample(n)
+		if work := row.work(); work != nil {
+			sample += work.slowed(row, r.sluggish)
+		}
+		took := max(sample*time.Duration(r.cfg.Samples), time.Second) + row.planPast(n) + row.planReady()
 		if spec, ok := row.ownSpec(); ok {
 			own[row.Bench+" msgs="+row.value("msgs")] = spec
 		}

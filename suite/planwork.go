@@ -65,6 +65,52 @@ func (w *workPlan) sample() time.Duration {
 	return d + time.Duration(w.grown.messages)*(planAppend/2)
 }
 
+// Calls of slow files, as counted with column and linked on maildir and mdbox
+// (-slow 3ms), where an append alone in its group makes them all.
+const (
+	planOpenCalls  = 30 // of opening a mailbox
+	planIndexCalls = 18 // of the index, a group of appends
+	planMailCalls  = 4  // of the mail, a group
+	planFileCalls  = 4  // of the mail, each message that is a file of its own
+	planIndexBytes = 1500
+)
+
+// slowed is about how much longer a sample of the row, whose plan is w, takes
+// because of s.
+func (w *workPlan) slowed(row Row, s slowness) time.Duration {
+	if s.name == "" {
+		return 0
+	}
+	group, clients := 1.0, float64(max(w.clients, 1))
+	if w.fsync == box.Group {
+		group = max(clients/2, 1)
+	}
+	perMail := 0.0
+	if row.value("store") == "maildir" || row.value("store") == "cydir" {
+		perMail = planFileCalls
+	}
+	n, fill := float64(w.messages), 0.0
+	index, mail := n*planIndexCalls/group, n*(planMailCalls/group+perMail)
+	if row.Bench == "Mix" { // the mailbox is filled by one after the other, and then most commands read
+		clients, _ := strconv.ParseFloat(row.value("clients"), 64)
+		clients = max(clients, 1)
+		fill = mixTarget
+		index, mail = n*(2+5/clients)+fill*planIndexCalls, n*(1+2/clients)+fill*(planMailCalls+perMail)
+	}
+	calls, bytes := 0.0, 0.0
+	if s.index {
+		calls, bytes = calls+index+planOpenCalls, bytes+(n+fill)*planIndexBytes
+	}
+	if s.mail {
+		calls, bytes = calls+mail+planOpenCalls, bytes+float64(w.bytes)
+	}
+	d := calls * s.latency.Seconds()
+	if s.rate > 0 {
+		d += bytes / s.rate
+	}
+	return time.Duration(d * float64(time.Second))
+}
+
 // planWrites tells how much the rows that write put where, and which
 // mailboxes they make once.
 func (r *Runner) planWrites(w io.Writer, rows []Row) {
