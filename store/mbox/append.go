@@ -28,7 +28,13 @@ func (m *mailbox) Append(msgs []store.Message) ([]string, error) {
 		return nil, err
 	}
 	w := &m.out
-	_, err = m.f.WriteAt(w.b.Bytes(), m.end)
+	start := m.end + m.gap
+	if m.gap > 0 { // B5: zeros, and a line end
+		_, err = m.f.WriteAt([]byte{'\n'}, start-1)
+	}
+	if err == nil {
+		_, err = m.f.WriteAt(w.b.Bytes(), start)
+	}
 	if err == nil {
 		err = m.f.Datasync()
 	}
@@ -36,7 +42,7 @@ func (m *mailbox) Append(msgs []store.Message) ([]string, error) {
 		m.ragged = m.f.Truncate(m.end) != nil
 		return nil, fmt.Errorf("store/mbox: append: %w", err)
 	}
-	m.end += int64(w.b.Len())
+	m.end, m.gap = start+int64(w.b.Len()), 0
 	if w.b.Cap() > maxKept {
 		m.out = writer{}
 	}
@@ -57,7 +63,7 @@ func (m *mailbox) compose(msgs []store.Message) ([]catalog.Row, error) {
 	rows := make([]catalog.Row, len(msgs))
 	for i := range msgs {
 		msg := &msgs[i]
-		r := record{off: m.end + int64(w.b.Len()), uid: m.last + 1, date: msg.Date, vsize: maildir.CRLFSize(msg.Body),
+		r := record{off: m.end + m.gap + int64(w.b.Len()), uid: m.last + 1, date: msg.Date, vsize: maildir.CRLFSize(msg.Body),
 			now: state{msg.Flags & knownFlags, msg.Keywords}}
 		if r.date == 0 {
 			r.date = m.now().Unix()

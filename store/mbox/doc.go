@@ -52,6 +52,11 @@
 // B4. LENGTH, and the length in mbox.good when its generation is that of the
 // file, are record boundaries, and up to there all was once on disk.
 //
+// B5. A record never follows damage directly, where nobody would find it. What is
+// appended behind damage stands behind a zero and a line end, and these behind
+// the place to which a record that was cut short would have come: with zeros up
+// to there it cannot pass for whole, nor take what was appended for its own.
+//
 // # Append, flags, expunge
 //
 // A group is one write at the end and one fdatasync. If either fails the file is
@@ -83,6 +88,14 @@
 // what is no record is damage: it is kept, also when the file is written anew,
 // told by Check, and the records after it are found again. ReadMessage compares
 // SUM each time.
+//
+// # Mail that vanished
+//
+// A file that is gone or empty though mbox.good tells of mail is an error at
+// Open, and nothing is made: a mailbox that is empty all at once, and soon has
+// new mail, is noticed later than one that does not open, and what was put back
+// would be in its way. Who wants the empty one removes mbox.good. A file that is
+// shorter than it was is opened, and told by Check until the next Open.
 //
 // # Not done
 //

@@ -41,7 +41,8 @@ type mailbox struct {
 
 	mu      sync.Mutex // one change at a time, as with an mbox everywhere
 	head    head
-	end     int64  // of the last record; where the next one goes
+	end     int64  // of the last record, or of the damage behind it; where the next one goes
+	gap     int64  // bytes to leave free before it, see B5
 	last    uint32 // the highest UID given out
 	side    *side
 	ragged  bool   // behind end there is something that could not be cut off
@@ -87,7 +88,9 @@ func (format) Open(cfg store.Config) (store.Store, error) {
 func (m *mailbox) open(dir string) (err error) {
 	st, err := m.fs.Stat(m.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && st.Size == 0 {
-		err = m.create(dir)
+		if err = m.vanished(); err == nil {
+			err = m.create(dir)
+		}
 	}
 	if err != nil {
 		return err
@@ -98,10 +101,30 @@ func (m *mailbox) open(dir string) (err error) {
 	if m.f, err = m.fs.OpenFile(m.path, os.O_RDWR, 0); err != nil {
 		return err
 	}
-	if m.side, err = openSide(m.fs, m.path+".good"); err != nil {
+	if m.side, err = openSide(m.fs, m.path+goodSuffix); err != nil {
 		return err
 	}
 	return m.load()
+}
+
+// vanished is an error when there is no mbox, or an empty one, and mbox.good
+// tells of mail in it. No crash does that: the file, and what it is written anew
+// as, lasts before mbox.good knows.
+func (m *mailbox) vanished() error {
+	f, err := m.fs.Open(m.path + goodSuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var s side
+	if s.read(f); s.length <= headLen {
+		return nil
+	}
+	return fmt.Errorf("%s: %w: the file is gone or empty, and was %d bytes with UIDs up to %d: put it back, or remove %s to begin an empty mailbox",
+		m.path, ErrCorrupt, s.length, s.last, m.path+goodSuffix)
 }
 
 // create makes a file with a head alone.
@@ -138,8 +161,8 @@ func (m *mailbox) load() error {
 		}
 	}
 	good := m.head.length
-	if m.side.length > good && (m.side.gen == m.head.gen || !m.head.ok) {
-		good = m.side.length
+	if m.side.gen == m.head.gen || !m.head.ok {
+		good = m.side.length // below LENGTH only for a file that was found shortened
 	}
 	m.last = max(m.head.last, m.side.last)
 	if good > size {
@@ -165,7 +188,7 @@ func (m *mailbox) load() error {
 	if !m.head.ok && m.cat.Len() == 0 {
 		return fmt.Errorf("%s: %w: neither a head nor a message", m.path, ErrCorrupt)
 	}
-	m.end = end
+	m.end, m.gap = end, s.gap
 	if end < size {
 		if err := m.f.Truncate(end); err != nil {
 			return err
@@ -181,6 +204,12 @@ func (m *mailbox) load() error {
 		}
 	}
 	m.side.note(m.head.gen, m.end, m.last)
+	if m.short != nil || len(s.problems) > 0 {
+		// An older length would, after a power cut, end before the damage, and what
+		// was appended behind it were no more than a torn end; or, of a file that
+		// has been shortened, inside of a record that was appended since.
+		m.side.sync()
+	}
 	return nil
 }
 
@@ -231,7 +260,14 @@ func (m *mailbox) settle() error {
 }
 
 // Purge does nothing: Expunge has given the space back.
-func (m *mailbox) Purge() error { return nil }
+func (m *mailbox) Purge() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return errClosed
+	}
+	return nil
+}
 
 // Source is the mailbox as an index sees it.
 func (m *mailbox) Source() index.Source { return m.cat.Source() }

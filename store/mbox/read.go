@@ -1,9 +1,11 @@
 package mbox
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -37,9 +39,23 @@ func (m *mailbox) ReadHead(r catalog.Row, buf []byte) ([]byte, error) {
 		return buf[:0], m.corrupt(&r, err)
 	}
 	if stored > r.Size {
+		if int64(len(buf)) < stored {
+			buf = buf[:wholeQuotes(buf)]
+		}
 		buf = mbox.Unquote(buf[:0], buf, mbox.MboxRD) // never longer: in place
 	}
 	return buf, nil
+}
+
+// wholeQuotes is the length of b, the begin of a quoted message, without a last
+// line of which it cannot be told whether its first '>' is of the quoting.
+func wholeQuotes(b []byte) int {
+	line := bytes.LastIndexByte(b, '\n') + 1
+	rest := bytes.TrimLeft(b[line:], ">")
+	if len(rest) < len(b)-line && len(rest) < len("From ") && strings.HasPrefix("From ", string(rest)) {
+		return line
+	}
+	return len(b)
 }
 
 // ReadMessage reads a message and compares its SUM.

@@ -67,6 +67,8 @@ const maxProblems = 100
 type scanner struct {
 	w        window
 	last     uint32 // the highest UID so far
+	reach    int64  // the highest end that a record cut short claims
+	gap      int64  // what must stand before a record behind the end, see records
 	problems []error
 }
 
@@ -88,14 +90,17 @@ func (s *scanner) head() head {
 // those that are whole up to the first that is not. verify: SUMs up to good are
 // compared, too, and one that is wrong is a problem. It returns where the last
 // one ends, good at least.
+//
+// When it is damage that ends there, s.gap is how many bytes must stand between
+// that end and the next record (B5), else 0.
 func (s *scanner) records(good int64, verify bool, add func(*record)) (end int64, err error) {
-	off := headLen
+	off, whole := headLen, true
 	for off < good {
 		r, ok, err := s.record(off, good)
 		if err != nil {
 			return 0, err
 		}
-		if !ok {
+		if whole = ok; !ok {
 			s.problem(off, "no record")
 			if off, err = s.find(off+1, good); err != nil {
 				return 0, err
@@ -116,8 +121,11 @@ func (s *scanner) records(good int64, verify bool, add func(*record)) (end int64
 		add(&r)
 		off = r.end()
 	}
-	for off < s.w.size {
-		r, ok, err := s.record(off, s.w.size)
+	if s.gap = 0; !whole {
+		s.gap = max(0, s.reach-off) + 2
+	}
+	for off+s.gap < s.w.size {
+		r, ok, err := s.record(off+s.gap, s.w.size)
 		if ok && err == nil {
 			ok, err = s.verify(&r)
 		}
@@ -129,7 +137,7 @@ func (s *scanner) records(good int64, verify bool, add func(*record)) (end int64
 		}
 		s.last = r.uid
 		add(&r)
-		off = r.end()
+		off, s.gap = r.end(), 0
 	}
 	return off, nil
 }
@@ -138,9 +146,23 @@ func (s *scanner) records(good int64, verify bool, add func(*record)) (end int64
 // limit or before and has a UID above the last one.
 func (s *scanner) record(off, limit int64) (r record, ok bool, err error) {
 	r.off = off
-	b, err := s.w.at(off, maxPrefix)
-	if err != nil || !r.parse(b) || r.uid <= s.last || r.end() > limit {
+	b, err := s.w.at(off, int(min(maxPrefix, limit-off)))
+	if err != nil {
 		return r, false, err
+	}
+	if len(b) < maxPrefix {
+		// Zeros are what would stand behind a prefix that was cut short (B5).
+		b = append(make([]byte, 0, maxPrefix), b...)[:maxPrefix]
+	}
+	if !r.parse(b) {
+		return r, false, nil
+	}
+	if r.end() > limit {
+		s.reach = max(s.reach, r.end())
+		return r, false, nil
+	}
+	if r.uid <= s.last {
+		return r, false, nil
 	}
 	b, err = s.w.at(r.end()-1-r.open, int(1+r.open))
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 )
 
 const (
+	goodSuffix = ".good"
+
 	sideMagic = "mbgood1\n"
 	sideLen   = 40
 )
@@ -30,10 +32,14 @@ func openSide(fs fsys.FS, name string) (*side, error) {
 		return nil, err
 	}
 	s := &side{f: f}
+	s.read(f)
+	return s, nil
+}
+
+func (s *side) read(f fsys.File) {
 	var b [sideLen]byte
 	n, _ := f.ReadAt(b[:], 0)
 	s.parse(b[:n])
-	return s, nil
 }
 
 func (s *side) parse(b []byte) (ok bool) {
