@@ -35,7 +35,7 @@ func (m *mailbox) Append(msgs []store.Message) ([]string, error) {
 			return nil, fmt.Errorf("%w: %#x", ErrKeyword, msg.Keywords)
 		}
 		r := &d.files[i].row
-		*r = catalog.Row{Flags: msg.Flags, Keywords: msg.Keywords, Size: int64(len(msg.Body)), VSize: maildir.CRLFSize(msg.Body), Date: msg.Date}
+		*r = catalog.Row{Flags: msg.Flags & allFlags, Keywords: msg.Keywords, Size: int64(len(msg.Body)), VSize: maildir.CRLFSize(msg.Body), Date: msg.Date}
 		if r.Date == 0 {
 			r.Date = now
 		}
@@ -139,8 +139,11 @@ func (m *mailbox) publish(batch []*delivery) {
 	for _, d := range batch {
 		for i := range d.files {
 			w := &d.files[i]
-			w.row.Key = m.base(w.row.Size, w.row.VSize)
-			if err := m.fs.Rename(w.temp, m.file(&w.row)); err != nil {
+			var err error
+			if w.row.Key, err = m.base(w.row.Size, w.row.VSize); err == nil {
+				err = m.fs.Rename(w.temp, m.file(&w.row))
+			}
+			if err != nil {
 				d.err = fmt.Errorf("store/maildir: append: %w", err)
 				break
 			}

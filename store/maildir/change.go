@@ -10,6 +10,9 @@ import (
 	"mailbench/store/catalog"
 )
 
+// allFlags are those that have a letter; other bits are not kept.
+const allFlags = index.FlagDraft | index.FlagFlagged | index.FlagForwarded | index.FlagAnswered | index.FlagSeen | index.FlagDeleted
+
 // SetFlags renames the messages that have other flags now, and syncs each
 // directory it has touched once. After an error none has changed, unless the
 // file system refused to rename one back.
@@ -36,6 +39,7 @@ func (m *mailbox) SetFlags(changes []store.Change) error {
 			continue // what is between was never anybody's wish to see
 		}
 		old, ok := m.cat.Get(c.Key)
+		c.Flags &= allFlags
 		if !ok || old.Flags == c.Flags && old.Keywords == c.Keywords {
 			continue
 		}
@@ -132,7 +136,12 @@ func (m *mailbox) noteNewest(keys []string) error {
 }
 
 // Purge does nothing: a removed file takes no space.
-func (m *mailbox) Purge() error { return nil }
+func (m *mailbox) Purge() error {
+	if m.closed.Load() {
+		return errClosed
+	}
+	return nil
+}
 
 // Source is the mailbox as an index sees it.
 func (m *mailbox) Source() index.Source { return m.cat.Source() }

@@ -39,7 +39,9 @@
 //
 // M2. Base names rise strictly (maildir.Compare) in the order of append, also
 // when the clock goes back, and after reopening: a new name is above every name
-// that is there and above mailbench-newest.
+// that is there and above mailbench-newest. A clock beyond the year 5138 is taken
+// for that year, so that there is room above it; where there is none Append
+// fails (ErrFull). Strangers' names of the year 33658 and later are not risen above.
 //
 // M3. Before the newest message is removed mailbench-newest holds its time, on
 // disk: so a key is never used twice though no file remembers it (S4).

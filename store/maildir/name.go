@@ -1,6 +1,7 @@
 package maildir
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,15 +12,37 @@ import (
 	"mailbench/internal/fsys"
 )
 
-// maxMicro is the latest time that a name of ours can have; later ones, which
-// only strangers make, are not risen above.
+// maxMicro is above every name of ours; later ones, which only strangers make,
+// are not risen above.
 const maxMicro = 1e18
+
+// maxClock is the latest time that a clock is believed, in the year 5138: a
+// clock that runs wild leaves names above its own.
+const maxClock = 1e17
+
+// ErrFull reports that no name above the newest one can be made.
+var ErrFull = errors.New("no name is left above the newest one")
 
 // base gives out the next base name: of now, or of the microsecond after the
 // last one, whichever is later (M2). m.naming is held.
-func (m *mailbox) base(size, vsize int64) string {
-	m.last = max(m.last+1, min(m.now().UnixMicro(), maxMicro))
-	return fmt.Sprintf("%d.M%dP%d.%s,S=%d,W=%d", m.last/1e6, m.last%1e6, os.Getpid(), m.host, size, vsize)
+func (m *mailbox) base(size, vsize int64) (string, error) {
+	now := m.now()
+	micro := now.UnixMicro()
+	switch s := now.Unix(); { // where UnixMicro may have no room
+	case s >= maxClock/1e6:
+		micro = maxClock
+	case s < 0:
+		micro = 0
+	}
+	if micro = max(m.last+1, micro); micro >= maxMicro {
+		return "", ErrFull
+	}
+	m.last = micro
+	key := fmt.Sprintf("%d.M%dP%d.%s,S=%d,W=%d", m.last/1e6, m.last%1e6, os.Getpid(), m.host, size, vsize)
+	if _, ok := m.cat.Get(key); ok { // not to overwrite mail, whatever has gone wrong
+		return "", fmt.Errorf("%s is there already", key)
+	}
+	return key, nil
 }
 
 // microOf is a microsecond such that names of all later ones come after base in
