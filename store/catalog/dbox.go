@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -54,6 +55,34 @@ func DboxFileLen(b []byte) int {
 		return 0
 	}
 	return i + 1
+}
+
+// DboxTorn reports whether b is what a crash leaves of a file with a first line and
+// one message, or more, that was being written: it ends too early, or has sectors
+// that were never written.
+func DboxTorn(b []byte) bool {
+	if hasZeroSector(b, 0) {
+		return true
+	}
+	n := DboxFileLen(b)
+	if n == 0 {
+		line := fmt.Sprintf("2 M%x C", DboxHead)
+		return len(b) < 64 && bytes.IndexByte(b, '\n') < 0 && (strings.HasPrefix(string(b), line) || strings.HasPrefix(line, string(b)))
+	}
+	if len(b)-n < DboxHead {
+		return true
+	}
+	_, size, err := ParseDboxHead(b[n:])
+	if err != nil {
+		return false
+	}
+	rest := b[n+DboxHead:]
+	return int64(len(rest)) < size || len(rest[size:]) < DboxTail && !bytes.HasSuffix(rest[size:], []byte("\n\n"))
+}
+
+// DboxForeign reports whether b is the begin of a file that is not one of dbox's.
+func DboxForeign(b []byte) bool {
+	return DboxFileLen(b) == 0 && !DboxTorn(b[:min(len(b), sector)])
 }
 
 // GUIDs makes GUIDs that no other store makes.

@@ -2,12 +2,9 @@ package catalog
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,6 +28,11 @@ type Layout interface {
 	Decode(file []byte) (Row, error)
 	// Finds reports whether Decode can, so that a lost list can be made again.
 	Finds() bool
+	// Torn reports whether a file is what a crash, or a full disk, leaves of one that
+	// was being written: it never was a message. Foreign: nothing that this format
+	// has begun.
+	Torn(file []byte) bool
+	Foreign(file []byte) bool
 }
 
 // A PerFile is a store.Store of a Layout and a List.
@@ -47,6 +49,9 @@ type PerFile struct {
 	busy sync.RWMutex
 
 	removed atomic.Bool // files, and their names may come back
+
+	trashMu sync.Mutex
+	trash   []uint64 // files of appends that failed and of expunged messages, which are still there
 }
 
 // listFile is the list's name in the directory of a mailbox of that kind.
@@ -75,7 +80,7 @@ func OpenPerFile(cfg store.Config, layout Layout) (*PerFile, error) {
 	p.list = list
 	list.BeforeAdd = func() error { return p.fs.SyncDir(p.dir) }
 	if !list.Clean() && !missing {
-		if err := p.sweep(true); err != nil {
+		if err := p.sweep(); err != nil {
 			list.Close()
 			return nil, err
 		}
@@ -94,110 +99,6 @@ func MakeDir(fsy index.FS, dir string) error {
 	return fsy.SyncDir(filepath.Dir(dir))
 }
 
-// remake makes a list where there is none, or a damaged one: why. From the
-// files, if the format can; flags are then those of the append.
-func (p *PerFile) remake(name string, why error) (*List, error) {
-	names, err := p.fs.ReadDir(p.dir)
-	if err != nil {
-		return nil, err
-	}
-	p.cat = New(p.layout.Kind(), p.dir, p)
-	var ids []uint64
-	for _, n := range names {
-		if id := p.layout.ID(n); id > 0 {
-			ids = append(ids, id)
-		}
-	}
-	if len(ids) > 0 && !p.layout.Finds() {
-		return nil, fmt.Errorf("%s: %d mail files, but the list of them cannot be read: %w", p.dir, len(ids), why)
-	}
-	if len(ids) == 0 && !errors.Is(why, fs.ErrNotExist) && !p.layout.Finds() {
-		return nil, why
-	}
-	next := uint64(1)
-	for _, id := range ids {
-		next = max(next, id+1)
-	}
-	rows, bad, err := p.found(ids)
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range bad { // out of a sweep's way: a person may want it
-		if err := p.fs.Rename(p.path(id), p.path(id)+".damaged"); err != nil {
-			return nil, err
-		}
-	}
-	p.cat.Load(rows...)
-	return CreateList(p.fs, name, p.cat, next)
-}
-
-// found reads files that no list has, in the order of their ids. bad are those
-// that are not whole: never acknowledged, or damaged.
-func (p *PerFile) found(ids []uint64) (rows []Row, bad []uint64, err error) {
-	slices.Sort(ids)
-	var buf []byte
-	for _, id := range ids {
-		if buf, err = readFile(p.fs, p.path(id), buf); err != nil {
-			return nil, nil, err
-		}
-		if r, err := p.layout.Decode(buf); err == nil && r.Key == IDKey(id) {
-			rows = append(rows, r)
-		} else {
-			bad = append(bad, id)
-		}
-	}
-	return rows, bad, nil
-}
-
-// sweep removes files that are not of the mailbox: left over from an append
-// that did not come to its end, or from a removal that did. With adopt, whole
-// ones that the list cannot know yet are taken in. Nothing else may go on.
-func (p *PerFile) sweep(adopt bool) error {
-	names, err := p.fs.ReadDir(p.dir)
-	if err != nil {
-		return err
-	}
-	next := p.list.Next()
-	var fresh, left []uint64
-	for _, n := range names {
-		id := p.layout.ID(n)
-		if id == 0 {
-			if fsys.IsTemp(n) && strings.HasPrefix(n, listFile(p.layout.Kind())) {
-				if err := p.fs.Remove(filepath.Join(p.dir, n)); err != nil {
-					return err
-				}
-			}
-			continue
-		}
-		switch _, listed := p.cat.Get(IDKey(id)); {
-		case listed:
-		case adopt && id >= next && p.layout.Finds():
-			fresh = append(fresh, id)
-		default:
-			left = append(left, id)
-		}
-	}
-	if len(fresh) > 0 {
-		rows, bad, err := p.found(fresh)
-		if err != nil {
-			return err
-		}
-		left = append(left, bad...)
-		p.list.Raise(fresh[len(fresh)-1] + 1)
-		if err := p.list.Add(rows, true); err != nil {
-			return err
-		}
-	}
-	// Those that somebody has removed already, perhaps before a crash, count, too.
-	p.removed.Store(true)
-	for _, id := range left {
-		if err := p.fs.Remove(p.path(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
-}
-
 func (p *PerFile) path(id uint64) string { return filepath.Join(p.dir, p.layout.File(id)) }
 
 // Append writes a file for each message, makes all of them last, then their
@@ -213,13 +114,27 @@ func (p *PerFile) Append(msgs []store.Message) ([]string, error) {
 	if err := p.list.Begin(); err != nil {
 		return nil, err
 	}
-	first := p.list.Reserve(len(msgs))
+	var first uint64
+	var made int
+	var err error
 	rows, keys := make([]Row, len(msgs)), make([]string, len(msgs))
-	for i := range msgs {
-		rows[i] = NewRow(first+uint64(i), &msgs[i], p.now)
-		keys[i] = rows[i].Key
+	for try := 0; try < 4; try++ {
+		first = p.list.Reserve(len(msgs))
+		for i := range msgs {
+			rows[i] = NewRow(first+uint64(i), &msgs[i], p.now)
+			keys[i] = rows[i].Key
+		}
+		if made, err = p.write(first, msgs, rows); !errors.Is(err, fs.ErrExist) {
+			break
+		}
+		// There is a file that the list knows nothing of: perhaps it is the list
+		// that is wrong. It stays, and its key is nobody else's.
+		p.removeAll(first, made)
+		made = 0
+		if e := p.raise(); e != nil {
+			return nil, e
+		}
 	}
-	made, err := p.write(first, msgs, rows)
 	if err == nil {
 		if err = p.list.Add(rows, !p.layout.Finds()); err == nil {
 			return keys, nil
@@ -228,13 +143,19 @@ func (p *PerFile) Append(msgs []store.Message) ([]string, error) {
 	// The list may have come to the disk with them: then they stay, to be swept
 	// away after the list is right.
 	if p.list.Broken() {
-		p.list.Litter()
+		for i := range made {
+			p.left(first + uint64(i))
+		}
 		return nil, err
 	}
-	for i := range made {
+	p.removeAll(first, made)
+	return nil, err
+}
+
+func (p *PerFile) removeAll(first uint64, n int) {
+	for i := range n {
 		p.remove(first + uint64(i))
 	}
-	return nil, err
 }
 
 // NewRow is the row of a message to be appended, without a place.
@@ -254,7 +175,7 @@ func (p *PerFile) write(first uint64, msgs []store.Message, rows []Row) (made in
 				break
 			}
 			var f fsys.File
-			if f, err = p.fs.OpenFile(p.path(first+uint64(i)), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600); err != nil {
+			if f, err = p.fs.OpenFile(p.path(first+uint64(i)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 				break
 			}
 			files = append(files, f)
@@ -306,7 +227,7 @@ func RowsOf(changes []store.Change) []Row {
 }
 
 // Expunge is one record of the list and one sync; then the files are removed.
-// One that a crash brings back is swept away by the next opening, or by Purge.
+// One that a crash brings back is swept away by the next opening.
 func (p *PerFile) Expunge(keys []string) error {
 	removed, err := p.list.Remove(keys)
 	for _, r := range removed {
@@ -315,22 +236,50 @@ func (p *PerFile) Expunge(keys []string) error {
 	return err
 }
 
-// remove removes a file that is not listed. One that stays is swept away some time.
+// remove removes a file that is not listed. One that stays is tried again by
+// Purge and Close.
 func (p *PerFile) remove(id uint64) {
 	p.removed.Store(true)
 	if err := p.fs.Remove(p.path(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		p.list.Litter()
+		p.left(id)
 	}
 }
 
-// Purge sweeps away what crashes have left. O(directory).
+// left notes a file that is to be removed.
+func (p *PerFile) left(id uint64) {
+	p.trashMu.Lock()
+	defer p.trashMu.Unlock()
+	p.trash = append(p.trash, id)
+}
+
+// empty removes what could not be removed before, once the list is right.
+func (p *PerFile) empty() (err error) {
+	p.trashMu.Lock()
+	ids := p.trash
+	p.trash = nil
+	p.trashMu.Unlock()
+	for _, id := range ids {
+		if _, listed := p.cat.Get(IDKey(id)); listed {
+			continue
+		}
+		p.removed.Store(true)
+		if e := p.fs.Remove(p.path(id)); e != nil && !errors.Is(e, fs.ErrNotExist) {
+			p.left(id)
+			err = e
+		}
+	}
+	return err
+}
+
+// Purge writes the list anew and removes files that could not be removed before.
+// O(list).
 func (p *PerFile) Purge() error {
 	p.busy.Lock()
 	defer p.busy.Unlock()
-	if err := p.sweep(false); err != nil {
+	if err := p.list.Compact(); err != nil {
 		return err
 	}
-	return p.list.Compact()
+	return p.empty()
 }
 
 // Source is the catalog's.
@@ -341,6 +290,9 @@ func (p *PerFile) Close() error {
 	p.busy.Lock()
 	defer p.busy.Unlock()
 	var err error
+	if p.list.Broken() || p.empty() != nil {
+		p.list.Litter()
+	}
 	if p.removed.Load() {
 		if err = p.fs.SyncDir(p.dir); err != nil {
 			p.list.Litter()

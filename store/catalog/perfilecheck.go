@@ -3,10 +3,12 @@ package catalog
 import (
 	"fmt"
 	"iter"
+	"strings"
 )
 
 // Check reads the list again, and every message, and yields what is wrong.
-// Files that are not listed are told, too. O(mail).
+// Files that are not listed are told, too, but for those that were set aside after
+// a crash, which most often have left them so. O(mail).
 func (p *PerFile) Check() iter.Seq[error] {
 	return func(yield func(error) bool) {
 		p.busy.Lock()
@@ -26,6 +28,9 @@ func (p *PerFile) Check() iter.Seq[error] {
 				if _, listed := p.cat.Get(IDKey(id)); !listed && !yield(fmt.Errorf("%s: mail file %s is not in the list", p.dir, n)) {
 					return
 				}
+			}
+			if i := strings.LastIndex(n, ".damaged"); i >= 0 && p.layout.ID(n[:i]) > 0 && !yield(fmt.Errorf("%s: mail file %s was set aside: it is not whole", p.dir, n)) {
+				return
 			}
 		}
 		var rows []Row // not under the catalog's lock: reading takes long

@@ -16,10 +16,15 @@
 // does the file's name, before the row does.
 //
 // Y2. A file that is not in the list is left over: an append that a crash
-// stopped, or a removal that was not finished. It is removed when the mailbox
-// is opened the next time, unless that was closed in order.
+// stopped, or a removal that was not finished. When the mailbox is opened the
+// next time, unless it was closed in order, those that the list has taken out are
+// removed. The others could be mail whose rows a list has lost that somebody cut;
+// they get the name N..left and no key up to N is given any more: a person may
+// look at them and remove them. Check does not tell of them. Other files with such
+// names are left, and told of.
 //
-// Y3. A list that is damaged is an error with file and offset: nothing else
+// Y3. A list that is damaged, or shorter than it had lasted, is an error with file
+// and offset, and so is, after a crash, a row without a file: nothing else
 // knows which files are mail and which are left over. A file that is longer or
 // shorter than its row is one, too; a byte of mail that has changed is not
 // noticed.
@@ -76,3 +81,7 @@ func (layout) Decode([]byte) (catalog.Row, error) {
 }
 
 func (layout) Finds() bool { return false }
+
+// Torn and Foreign: every file could be mail.
+func (layout) Torn([]byte) bool    { return false }
+func (layout) Foreign([]byte) bool { return false }

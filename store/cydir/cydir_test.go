@@ -8,6 +8,8 @@ import (
 
 func TestStore(t *testing.T) { storetest.RunWith(t, Format, options) }
 
+func TestCut(t *testing.T) { storetest.Cut(t, Format, options, "cydir.list") }
+
 func TestExtremes(t *testing.T) { storetest.Extremes(t, Format, options) }
 
 // A changed byte of mail is not noticed (Y3).

@@ -17,6 +17,8 @@ func TestStore(t *testing.T) {
 	storetest.RunWith(t, Format, storetest.Options{LosesFlags: true, Config: small})
 }
 
+func TestCut(t *testing.T) { storetest.Cut(t, Format, storetest.Options{LosesFlags: true, Config: small}, "mdbox.list") }
+
 func TestExtremes(t *testing.T) {
 	storetest.Extremes(t, Format, storetest.Options{LosesFlags: true, Config: small})
 }

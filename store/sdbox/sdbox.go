@@ -15,13 +15,15 @@
 // which are in the file. So an append need not wait for the list.
 //
 // D2. A file that is not in the list, with an id that the list has seen, is left
-// over from a removal, or from an append that failed, and is removed when the
-// mailbox is opened the next time, unless that was closed in order.
+// over from a removal, or from an append that failed. When the mailbox is opened the
+// next time, unless it was closed in order, it is removed if the list has taken it
+// out, or if it is torn; else it is put aside as u.N.left, of which Check does not
+// tell. Files that do not begin like one of sdbox's are left, and told of.
 //
-// D3. A list that is damaged or missing is made again from the files: all that
+// D3. A list that is damaged, shorter than it had lasted or missing is made again from the files: all that
 // are whole, with the flags of the append; changes of flags are lost, and what
 // was expunged comes back if its file had. Files that are not whole are put aside
-// as u.N.damaged.
+// as u.N.damaged, of which Check tells.
 //
 // D4. A message is checked as a whole (xxhash64) when it is read as a whole; a
 // header that is read alone is not.
@@ -98,3 +100,6 @@ func (*layout) Decode(file []byte) (catalog.Row, error) {
 }
 
 func (*layout) Finds() bool { return true }
+
+func (*layout) Torn(file []byte) bool    { return catalog.DboxTorn(file) }
+func (*layout) Foreign(file []byte) bool { return catalog.DboxForeign(file) }

@@ -11,6 +11,8 @@ import (
 
 func TestStore(t *testing.T) { storetest.RunWith(t, Format, options) }
 
+func TestCut(t *testing.T) { storetest.Cut(t, Format, options, "sdbox.list") }
+
 func TestExtremes(t *testing.T) { storetest.Extremes(t, Format, options) }
 
 // A damaged list is made again from the files (D3).
