@@ -33,7 +33,10 @@
 // in the map, and then removes the file. A crash in between leaves copies that
 // nothing refers to, or a file in which all is dead: it is removed by the next opening.
 //
-// M5. A map that is damaged or missing is made again from the files: all that is
+// A file that does not begin as mdbox's do, and what is no file, is nobody's to
+// remove or to write to: Check tells of it, and numbers go on above it.
+//
+// M5. A map that is damaged, shorter than it had lasted or missing is made again from the files: all that is
 // whole, with the flags of the append; changes of flags are lost, and what was
 // expunged and not purged comes back.
 //
@@ -96,6 +99,7 @@ type mdbox struct {
 
 	mu      sync.Mutex // who writes files: appends and Purge
 	w       writer
+	odd     []string    // names like those of files, of what is none, when files() last looked
 	removed atomic.Bool // files, and their names may come back
 }
 
@@ -164,22 +168,56 @@ func option(cfg store.Config, name string, missing int64) (int64, error) {
 // path is the name of file n.
 func (s *mdbox) path(n int64) string { return filepath.Join(s.store, "m."+strconv.FormatInt(n, 10)) }
 
-// files are the numbers of the files that there are, ascending.
+// files are the numbers of the files that there are, ascending. Names like theirs
+// of what is no file are odd: they are left alone, and Check tells of them. O(files).
+// Whoever calls it holds mu, or is opening.
 func (s *mdbox) files() ([]int64, error) {
 	names, err := s.fs.ReadDir(s.store)
 	if err != nil {
 		return nil, err
 	}
+	s.odd = nil
 	var ns []int64
 	for _, name := range names {
-		if digits, ok := strings.CutPrefix(name, "m."); ok {
-			if n := catalog.KeyID(digits); n > 0 && n < 1<<62 {
-				ns = append(ns, int64(n))
-			}
+		digits, ok := strings.CutPrefix(name, "m.")
+		if !ok {
+			continue
+		}
+		n := int64(catalog.KeyID(digits))
+		if n <= 0 || n >= 1<<62 {
+			continue
+		}
+		st, err := s.fs.Stat(s.path(n))
+		switch {
+		case errors.Is(err, fs.ErrNotExist) || err == nil && (st.Dir || st.Odd): // a link to nowhere, or no file
+			s.odd = append(s.odd, name)
+		case err != nil:
+			return nil, err
+		default:
+			ns = append(ns, n)
 		}
 	}
 	sortNumbers(ns)
 	return ns, nil
+}
+
+// ours reports whether file n begins as this format's do, or as a crash leaves one
+// that had just begun: another one is not removed, nor written to.
+func (s *mdbox) ours(n int64) (bool, error) {
+	f, err := s.fs.Open(s.path(n))
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	size, err := f.Size()
+	if err != nil {
+		return false, err
+	}
+	head := make([]byte, min(size, firstSector))
+	if err := catalog.ReadFullAt(f, head, 0); err != nil {
+		return false, err
+	}
+	return !catalog.DboxForeign(head), nil
 }
 
 // SetFlags is one record of the map and one sync.

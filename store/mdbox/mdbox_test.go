@@ -17,7 +17,9 @@ func TestStore(t *testing.T) {
 	storetest.RunWith(t, Format, storetest.Options{LosesFlags: true, Config: small})
 }
 
-func TestCut(t *testing.T) { storetest.Cut(t, Format, storetest.Options{LosesFlags: true, Config: small}, "mdbox.list") }
+func TestCut(t *testing.T) {
+	storetest.Cut(t, Format, storetest.Options{LosesFlags: true, Config: small}, "mdbox.list")
+}
 
 func TestExtremes(t *testing.T) {
 	storetest.Extremes(t, Format, storetest.Options{LosesFlags: true, Config: small})

@@ -2,6 +2,7 @@ package mdbox
 
 import (
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 
@@ -118,6 +119,9 @@ func (s *mdbox) deadBytes(n int64, rows []catalog.Row) (dead, size int64, err er
 		return 0, 0, err
 	}
 	if len(rows) == 0 {
+		if ours, err := s.ours(n); err != nil || !ours {
+			return 0, size, err
+		}
 		return size, size, nil
 	}
 	head := make([]byte, min(size, firstLine))
@@ -156,6 +160,11 @@ func (s *mdbox) Check() iter.Seq[error] {
 		if err != nil {
 			yield(err)
 			return
+		}
+		for _, name := range s.odd {
+			if !yield(fmt.Errorf("%s: %s is no mail file", s.store, name)) {
+				return
+			}
 		}
 		for _, n := range ns {
 			w := walker{search: true}

@@ -22,7 +22,42 @@ func (s *mdbox) resume() error {
 		return nil
 	}
 	s.w.n = ns[len(ns)-1]
+	if ours, err := s.ours(s.w.n); err != nil || !ours {
+		return err
+	}
 	return s.goOn()
+}
+
+// find gives rows whose file is not there the place of a copy. A map that lost
+// its end speaks of places from before a Purge. Those without a copy stay: reading
+// tells.
+func (s *mdbox) find(ns []int64) error {
+	lost := map[string]bool{}
+	s.cat.Each(func(r catalog.Row) bool {
+		if _, ok := slices.BinarySearch(ns, r.File); !ok {
+			lost[r.Key] = true
+		}
+		return true
+	})
+	if len(lost) == 0 {
+		return nil
+	}
+	var moved []catalog.Row
+	for _, n := range ns {
+		w := walker{search: true}
+		if err := w.walk(s, n, func(r catalog.Row) {
+			if lost[r.Key] {
+				delete(lost, r.Key)
+				moved = append(moved, r)
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	if len(moved) == 0 {
+		return nil
+	}
+	return s.list.Move(moved)
 }
 
 // goOn opens file w.n for appending, unless it is full.
@@ -47,6 +82,9 @@ func (s *mdbox) recover() error {
 	s.removed.Store(true) // who was killed may have removed files
 	ns, err := s.files()
 	if err != nil {
+		return err
+	}
+	if err := s.find(ns); err != nil {
 		return err
 	}
 	live := map[int64]catalog.Row{} // the last row of each file
@@ -97,6 +135,11 @@ func (s *mdbox) recover() error {
 	}
 	for i, n := range ns {
 		if _, ok := live[n]; ok || sound && i == len(ns)-1 {
+			continue
+		}
+		if ours, err := s.ours(n); err != nil {
+			return err
+		} else if !ours {
 			continue
 		}
 		if err := s.fs.Remove(s.path(n)); err != nil {

@@ -30,6 +30,9 @@ type part struct {
 const (
 	gathered  = 1 << 20 // bytes after which a write is made
 	firstLine = 64      // bounds the line about the file
+
+	firstSector = 512 // what a crash leaves of a file's begin whole, or zero
+	maxFull     = 64  // files that one group fills and that are not synced yet
 )
 
 func (w *writer) end() int64 { return w.size + int64(len(w.buf)) }
@@ -44,6 +47,9 @@ func (s *mdbox) room(body int64) error {
 		}
 		w.full = append(w.full, w.part)
 		w.f = nil
+		if err := s.shut(); err != nil {
+			return err
+		}
 	}
 	if w.f == nil {
 		return s.begin()
@@ -58,12 +64,41 @@ func (s *mdbox) room(body int64) error {
 func (s *mdbox) begin() error {
 	w := &s.w
 	w.n++ // one that could not be made is not tried again: who knows what is there
-	f, err := s.fs.OpenFile(s.path(w.n), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := s.fs.OpenFile(s.path(w.n), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	for try := 0; errors.Is(err, fs.ErrExist) && try < 1000; try++ { // nothing is written over
+		w.n++
+		f, err = s.fs.OpenFile(s.path(w.n), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	}
 	if err != nil {
 		return err
 	}
 	w.part, w.size = part{n: w.n, f: f, new: true}, 0
 	w.buf = append(w.buf[:0], catalog.DboxFile(s.now())...)
+	return nil
+}
+
+// shut syncs and closes files that the group has filled, when they are many. One
+// that was there before stays open, to be cut if all is taken back.
+func (s *mdbox) shut() error {
+	w := &s.w
+	if len(w.full)%maxFull != 0 {
+		return nil
+	}
+	last := w.full[len(w.full)-maxFull:]
+	for i := range last {
+		p := &last[i]
+		if p.f == nil || !p.new {
+			continue
+		}
+		if err := p.f.Datasync(); err != nil {
+			return err
+		}
+		f := p.f
+		p.f = nil
+		if err := f.Close(); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -87,6 +122,9 @@ func (s *mdbox) sync() error {
 	fresh := w.new
 	for i := range w.full {
 		fresh = fresh || w.full[i].new
+		if w.full[i].f == nil {
+			continue // shut has done it
+		}
 		if err := w.full[i].f.Datasync(); err != nil {
 			return err
 		}
@@ -100,7 +138,9 @@ func (s *mdbox) sync() error {
 		}
 	}
 	for i := range w.full {
-		w.full[i].f.Close()
+		if w.full[i].f != nil {
+			w.full[i].f.Close()
+		}
 	}
 	w.full, w.new, w.good = nil, false, w.size
 	return nil
