@@ -22,4 +22,12 @@
 //
 // S5. A call that fails changes nothing that is seen afterwards, or what it
 // changed is whole messages (Append of several, with the keys that made it).
+//
+// # One Store a directory
+//
+// A Store has its directory for itself: what another one changed it does not see,
+// and would overwrite. So Open locks it (flock, where the system has it; over
+// network file systems as far as they keep locks between machines), and refuses
+// the second. Store sql, whose engine locks, may share one. Other programs are
+// not kept out.
 package store

@@ -27,11 +27,12 @@ func Packs(f Format) bool {
 
 // Config is what a Format opens a mailbox with.
 type Config struct {
-	Dir    string            // directory of the mailbox; a Store has it for itself
-	FS     index.FS          // nil = the operating system; NoSync formats get one that does not sync
-	NoSync bool              // an acknowledgement does not wait for the disk
-	Now    func() time.Time  // nil = time.Now
-	Extra  map[string]string // a format's own options: "dsn" of sql, "rotate" of mdbox
+	Dir      string            // directory of the mailbox; a Store has it for itself
+	FS       index.FS          // nil = the operating system; NoSync formats get one that does not sync
+	NoSync   bool              // an acknowledgement does not wait for the disk
+	Now      func() time.Time  // nil = time.Now
+	Extra    map[string]string // a format's own options: "dsn" of sql, "rotate" of mdbox
+	Unlocked bool              // Dir is not locked, see Open: for tests that leave a Store as a crash does
 }
 
 // A Message is what is appended.

@@ -41,6 +41,7 @@ var noon = time.Unix(1_700_000_000, 0)
 // open opens a store that is checked and closed at the end, if it is not before.
 func open(t testing.TB, cfg store.Config) store.Store {
 	t.Helper()
+	cfg.Unlocked = true // tests look into it, and leave it as a crash does
 	s, err := store.Open(Format, cfg)
 	if err != nil {
 		t.Fatal(err)

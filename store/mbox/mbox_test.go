@@ -28,6 +28,7 @@ func open(t testing.TB, cfg store.Config) store.Store {
 	if cfg.Now == nil {
 		cfg.Now = func() time.Time { return noon }
 	}
+	cfg.Unlocked = true // tests look into it, and leave it as a crash does
 	s, err := store.Open(Format, cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -542,7 +543,7 @@ func TestExpunge_nameNotSynced(t *testing.T) {
 		}
 		fail := 0
 		rec := fsys.Recording(fsys.OS, log)
-		cfg := store.Config{Dir: dir, FS: fsys.Failing(rec, func(op fsys.Op, _ string, _ int64, _ int) error {
+		cfg := store.Config{Dir: dir, Unlocked: true, FS: fsys.Failing(rec, func(op fsys.Op, _ string, _ int64, _ int) error {
 			if op == fsys.OpSyncDir && fail > 0 {
 				fail--
 				return boom

@@ -161,7 +161,7 @@ func TestOpen_gone(t *testing.T) {
 					}
 				}
 				take()
-				s, err := store.Open(Format, store.Config{Dir: dir})
+				s, err := store.Open(Format, store.Config{Dir: dir, Unlocked: true})
 				if mails > 0 {
 					if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), name) {
 						t.Errorf("error %v", err)
@@ -170,7 +170,7 @@ func TestOpen_gone(t *testing.T) {
 						t.Error("it was made anew")
 					}
 					os.Remove(name + ".good") // as the error says
-					s, err = store.Open(Format, store.Config{Dir: dir})
+					s, err = store.Open(Format, store.Config{Dir: dir, Unlocked: true})
 				}
 				if err != nil {
 					t.Fatal(err)

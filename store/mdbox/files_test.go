@@ -22,7 +22,7 @@ var quick = fsys.Unsynced(fsys.OS)
 
 func openIn(t testing.TB, dir string, fsy index.FS, extra map[string]string) *mdbox {
 	t.Helper()
-	s, err := store.Open(Format, store.Config{Dir: dir, FS: fsy, Extra: extra})
+	s, err := store.Open(Format, store.Config{Dir: dir, FS: fsy, Extra: extra, Unlocked: true}) // it is opened again as after a crash, and looked into
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,6 +26,9 @@ type format struct{}
 // Name is "sql".
 func (format) Name() string { return "sql" }
 
+// Shares implements store.Sharer: the engine does the locking.
+func (format) Shares() bool { return true }
+
 // Open opens the mailbox of cfg.Dir, O(messages): the list of them is read, no
 // mail.
 func (format) Open(cfg store.Config) (store.Store, error) {

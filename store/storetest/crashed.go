@@ -37,6 +37,7 @@ func (k *kit) tell(t *testing.T, part uint64, n int, noSync bool) *story {
 	}
 	cfg := k.configIn(t, root)
 	cfg.FS, cfg.NoSync = fsys.Recording(quick, log), noSync
+	cfg.Unlocked = true // it is opened again as after a kill
 	s := &story{cfg: cfg, log: log}
 	r := k.rand(part)
 	st, m := k.open(t, cfg), newModel()
