@@ -80,6 +80,10 @@ func sqliteTrouble(err error) trouble {
 	if !errors.As(err, &e) {
 		return other
 	}
+	switch e.Code() {
+	case 4618, 4874, 5386: // IOERR_SHMOPEN, _SHMSIZE, _SHMMAP: no space for the shared memory
+		return diskFull
+	}
 	switch e.Code() & 0xff {
 	case 5, 6: // BUSY, LOCKED: a process that is not ours, for longer than busy_timeout
 		return retry

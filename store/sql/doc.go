@@ -36,6 +36,10 @@
 // mailbox: the first Append of each opening takes the next epoch, in a
 // transaction, and counts from 1.
 //
+// What the database has forgotten it cannot keep from giving again: the file
+// mail.db.made beside an SQLite file says that there was one, and an opening that
+// finds mail.db gone, empty or without tables is an error.
+//
 // Q4. Numbers of rows come from one counter, mailbench_schema.next_id, in blocks
 // that a Store takes ahead: no engine has to tell which number it gave.
 //
@@ -57,6 +61,9 @@
 // Expunge sets status, as dbmail's does; Purge takes rows away, and of shared
 // ones those that nobody refers to any more, as dbmail-util does. What each
 // costs is at the methods.
+//
+// On a disk without space for SQLite's shared memory the file is opened by one
+// connection that has it for itself: it can be read, and other processes cannot.
 //
 // # Not done
 //

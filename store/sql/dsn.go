@@ -14,6 +14,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 	"modernc.org/sqlite"
+
+	"mailbench/internal/fsys"
 )
 
 // The distributions' SQLite commits with fdatasync(2); this build has to be told.
@@ -24,21 +26,36 @@ const dialTimeout = 10 * time.Second
 
 // embedded makes the pool of the SQLite file at path.
 func embedded(path string, noSync bool, conns int) *pool {
+	return sqliteFile(path, noSync, conns, false)
+}
+
+// sqliteFile is embedded. alone: the file is locked, by one connection; it then
+// needs no shared memory, which is a file of 32 KB that a full disk has no space for.
+func sqliteFile(path string, noSync bool, conns int, alone bool) *pool {
+	if alone {
+		conns = 1
+	}
 	sync := "FULL"
 	if noSync {
 		sync = "OFF"
 	}
 	name := "file:" + strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path) + "?mode=rwc"
 	connect := func() (driver.Conn, error) { return new(sqlite.Driver).Open(name) }
-	return newPool(sqliteDialect, connect, []string{
-		"PRAGMA busy_timeout = 10000", "PRAGMA trusted_schema = OFF", "PRAGMA cell_size_check = ON",
-		// Both of these only say something to a database that is made now. A
-		// message changes a dozen pages here and there: with 8 KiB pages twice as
-		// many bytes are written.
-		"PRAGMA page_size = 4096", "PRAGMA auto_vacuum = INCREMENTAL",
-		"PRAGMA journal_mode = WAL", "PRAGMA synchronous = " + sync, "PRAGMA foreign_keys = ON",
+	setup := []string{"PRAGMA busy_timeout = 10000", "PRAGMA trusted_schema = OFF", "PRAGMA cell_size_check = ON"}
+	if !filled(fsys.OS, path) {
+		// Only a database that is made now is told. A message changes a dozen pages
+		// here and there: with 8 KiB pages twice as many bytes are written. Into one
+		// that is there auto_vacuum would be written each time, and on a full disk it
+		// could not be opened.
+		setup = append(setup, "PRAGMA page_size = 4096", "PRAGMA auto_vacuum = INCREMENTAL")
+	}
+	if alone {
+		setup = append(setup, "PRAGMA locking_mode = EXCLUSIVE")
+	}
+	return newPool(sqliteDialect, connect, append(setup,
+		"PRAGMA journal_mode = WAL", "PRAGMA synchronous = "+sync, "PRAGMA foreign_keys = ON",
 		"PRAGMA cache_size = -8192", "PRAGMA wal_autocheckpoint = 4096",
-	}, conns)
+	), conns)
 }
 
 // CheckDSN tells what is wrong with the text of dsn, which names a server, as

@@ -32,7 +32,7 @@ func TestFlipped(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if names, err := os.ReadDir(cfg.Dir); err != nil || len(names) != 1 {
+	if names, err := os.ReadDir(cfg.Dir); err != nil || len(names) != 2 { // and madeFile
 		t.Fatalf("a closed store leaves %v, %v", names, err)
 	}
 	good, err := os.ReadFile(filepath.Join(cfg.Dir, database))

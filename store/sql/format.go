@@ -1,9 +1,7 @@
 package sqlstore
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -65,7 +63,12 @@ func open(cfg store.Config) (_ *Store, err error) {
 	if err := s.fs.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, err
 	}
+	made, had := false, false
 	if dsn == "" {
+		if made, err = s.made(); err != nil {
+			return nil, err
+		}
+		had = filled(s.fs, filepath.Join(s.dir, database))
 		s.db = embedded(filepath.Join(s.dir, database), cfg.NoSync, conns)
 	} else if s.db, err = server(dsn, cfg.NoSync, conns); err != nil {
 		return nil, err
@@ -75,7 +78,13 @@ func open(cfg store.Config) (_ *Store, err error) {
 			s.db.close()
 		}
 	}()
-	if err := s.db.ready(); err != nil {
+	err = s.ready(made)
+	if err != nil && dsn == "" && s.db.d.trouble(err) == diskFull {
+		s.db.close()
+		s.db = sqliteFile(filepath.Join(s.dir, database), cfg.NoSync, conns, true)
+		err = s.ready(made)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if dsn == "" {
@@ -90,6 +99,12 @@ func open(cfg store.Config) (_ *Store, err error) {
 	}
 	if err := s.mailbox(cfg.Extra["mailbox"], dsn == ""); err != nil {
 		return nil, err
+	}
+	if dsn == "" && !made {
+		// A database of before this file is read on a full disk, too.
+		if err := s.noteMade(); err != nil && !had {
+			return nil, err
+		}
 	}
 	s.cat = catalog.New("sql", s.dir, reader{s})
 	if err := s.load(); err != nil {
@@ -139,7 +154,7 @@ func (s *Store) remove() error {
 	if err != nil {
 		return err
 	}
-	if err := s.fs.Remove(filepath.Join(s.dir, identity)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := s.fs.Remove(filepath.Join(s.dir, identity)); err != nil && !missing(err) {
 		return err
 	}
 	return s.fs.SyncDir(s.dir)
