@@ -38,7 +38,8 @@
 //
 // M5. A map that is damaged, shorter than it had lasted or missing is made again from the files: all that is
 // whole, with the flags of the append; changes of flags are lost, and what was
-// expunged and not purged comes back.
+// expunged and not purged comes back. Keys go on above what is found: one above all
+// that was purged is given again.
 //
 // M6. A message is checked as a whole (xxhash64) when it is read as a whole; a
 // header that is read alone is not.

@@ -23,7 +23,8 @@
 // D3. A list that is damaged, shorter than it had lasted or missing is made again from the files: all that
 // are whole, with the flags of the append; changes of flags are lost, and what
 // was expunged comes back if its file had. Files that are not whole are put aside
-// as u.N.damaged, of which Check tells.
+// as u.N.damaged, of which Check tells. Keys go on above the files that there are: one
+// above them all that was expunged is given again.
 //
 // D4. A message is checked as a whole (xxhash64) when it is read as a whole; a
 // header that is read alone is not.
