@@ -62,7 +62,8 @@
 //
 //   - No checksums: a file system that returns other bytes of the same number is
 //     believed. A file of another size than its name says is an error.
-//   - No lock and no dovecot-uidlist: a Store has its directory for itself.
+//   - No dovecot-uidlist, and no lock but that of store.Open, which keeps out other
+//     Stores.
 //   - Keywords are the letters a to z; a bit above is ErrKeyword.
 //   - INTERNALDATEs outside what the file system keeps (1901 to 2446 on ext4) are
 //     what it makes of them once the mailbox has been opened again.

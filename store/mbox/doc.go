@@ -99,7 +99,8 @@
 //
 // # Not done
 //
-//   - No locks (fcntl, dotlock): a Store has its file for itself.
+//   - No locks for other programs (fcntl, dotlock): that of store.Open keeps out
+//     other Stores.
 //   - What other programs change in Status, X-Status and X-Keywords is undone.
 //   - Reading a header alone verifies nothing.
 //   - An expunge of the last messages could cut the file instead of writing it

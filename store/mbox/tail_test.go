@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -189,5 +191,68 @@ func TestPurge_closed(t *testing.T) {
 	shut(t, s)
 	if err := s.Purge(); !errors.Is(err, errClosed) {
 		t.Errorf("Purge after Close: %v", err)
+	}
+}
+
+// TestAppend_damagedAgain: whatever has been damaged before, at whatever place
+// and however often, what was acknowledged since is there after the next opening.
+func TestAppend_damagedAgain(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	for round := range 30 {
+		dir := t.TempDir()
+		name := filepath.Join(dir, fileName)
+		since := map[string][]byte{} // acknowledged since the last damage
+		for step := range 12 {
+			s, err := store.Open(Format, store.Config{Dir: dir, NoSync: true})
+			if err != nil {
+				if errors.Is(err, ErrCorrupt) && len(since) == 0 {
+					break // the head and all mail are gone
+				}
+				t.Fatalf("round %d, step %d: %v", round, step, err)
+			}
+			missing := maps.Clone(since)
+			for _, e := range entries(t, s) {
+				want, ok := since[e.Key]
+				if b, err := s.Source().ReadMessage(&e, nil); ok && (err != nil || !bytes.Equal(b, want)) {
+					t.Fatalf("round %d, step %d: message %s: %q, %v, want %q", round, step, e.Key, b, err, want)
+				}
+				delete(missing, strings.Clone(e.Key))
+			}
+			if len(missing) > 0 {
+				t.Fatalf("round %d, step %d: %d of %d messages are lost: %q", round, step, len(missing), len(since), missing)
+			}
+			for range r.IntN(3) {
+				body := bytes.Repeat([]byte("From x\n\n"), r.IntN(150))
+				body = body[:r.IntN(len(body)+1)]
+				since[add(t, s, store.Message{Body: body})[0]] = body
+			}
+			if all := entries(t, s); len(all) > 0 && r.IntN(3) == 0 {
+				key := strings.Clone(all[r.IntN(len(all))].Key)
+				if err := s.Expunge([]string{key}); err == nil { // else a record is damaged under it
+					delete(since, key)
+				}
+			}
+			s.Close()
+			b, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch r.IntN(4) {
+			case 0:
+				b = b[:1+r.IntN(len(b))]
+			case 1:
+				b = b[:len(b)-r.IntN(min(len(b), 20))]
+			case 2:
+				b[len(b)-1-r.IntN(min(len(b), 1000))] ^= 1 << r.IntN(8)
+			default:
+				continue
+			}
+			if err := os.WriteFile(name, b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			clear(since)
+		}
 	}
 }
