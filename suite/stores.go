@@ -103,15 +103,15 @@ func databases(dsns string) ([]database, error) {
 }
 
 // oneLine is the text of err with what it has in lines of its own behind each
-// other.
+// other, the same line once.
 func oneLine(err error) string {
 	var parts []string
 	for line := range strings.Lines(err.Error()) {
-		if line = strings.TrimSpace(line); line != "" {
+		if line = strings.TrimSpace(line); line != "" && !slices.Contains(parts, line) {
 			parts = append(parts, line)
 		}
 	}
-	return strings.Join(parts, "; ")
+	return strings.ReplaceAll(strings.Join(parts, "; "), ":; ", ": ")
 }
 
 // isDefaultStore reports whether the default rows have that store: one that

@@ -448,6 +448,12 @@ func TestStores_unreached(t *testing.T) {
 	}
 }
 
+func TestOneLine(t *testing.T) {
+	if got := oneLine(fmt.Errorf("connect to `x`:\n\ta: refused\n\ta: refused\n\tb: refused\n")); got != "connect to `x`: a: refused; b: refused" {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestGrounds holds that each directory of -scratch gets rows of its own.
 func TestGrounds(t *testing.T) {
 	dir := t.TempDir()
