@@ -69,14 +69,20 @@ func DboxTorn(b []byte) bool {
 		line := fmt.Sprintf("2 M%x C", DboxHead)
 		return len(b) < 64 && bytes.IndexByte(b, '\n') < 0 && (strings.HasPrefix(string(b), line) || strings.HasPrefix(line, string(b)))
 	}
-	if len(b)-n < DboxHead {
+	return DboxTornAt(b[n:], int64(n))
+}
+
+// DboxTornAt is DboxTorn of one message that should lie at off of a file: b is it
+// and DboxTail bytes more, or all up to the end of the file.
+func DboxTornAt(b []byte, off int64) bool {
+	if len(b) < DboxHead || hasZeroSector(b, off) {
 		return true
 	}
-	_, size, err := ParseDboxHead(b[n:])
+	_, size, err := ParseDboxHead(b)
 	if err != nil {
 		return false
 	}
-	rest := b[n+DboxHead:]
+	rest := b[DboxHead:]
 	return int64(len(rest)) < size || len(rest[size:]) < DboxTail && !bytes.HasSuffix(rest[size:], []byte("\n\n"))
 }
 

@@ -114,3 +114,48 @@ func TestFind(t *testing.T) {
 		s.Close()
 	}
 }
+
+// TestRecover_damage: behind a message with a changed byte, which the map does not
+// know, others that it does not know are found, and nothing is cut off.
+func TestRecover_damage(t *testing.T) {
+	for _, in := range []string{"head", "body", "metadata"} {
+		dir := filepath.Join(t.TempDir(), "mail")
+		s := openIn(t, dir, quick, nil)
+		fill(t, s, 0, 2)
+		if err := s.list.Compact(); err != nil {
+			t.Fatal(err)
+		}
+		before, err := os.ReadFile(filepath.Join(dir, "mdbox.list")) // as after a power cut
+		if err != nil {
+			t.Fatal(err)
+		}
+		fill(t, s, 2, 6)
+		bad := rows(s)[4]
+		copied := killed(t, dir)
+		s.Close()
+		dir = copied
+		name := filepath.Join(dir, "storage", "m.1")
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b[map[string]int64{"head": bad.Off - 5, "body": bad.Off + 20, "metadata": bad.Off + bad.Size + 9}[in]] ^= 1
+		if err := os.WriteFile(name, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "mdbox.list"), before, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			s = openIn(t, dir, quick, nil)
+			holds(t, s, []int{0, 1, 2, 3, 5, 6, 7})
+			if got := checks(s); len(got) == 0 {
+				t.Errorf("%s: Check tells nothing of the damage", in)
+			}
+			s.Close()
+		}
+		if after, err := os.ReadFile(name); string(after) != string(b) {
+			t.Errorf("%s: m.1 was changed: %d bytes, before %d, %v", in, len(after), len(b), err)
+		}
+	}
+}

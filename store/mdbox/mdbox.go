@@ -21,7 +21,9 @@
 // M2. A message is in the mailbox if it is in the map, or if it is whole in a
 // file and its id one that the map has not seen: then the crash came between the
 // file and the map. The next opening takes it in, with the flags of the append,
-// which are in the file. So an append need not wait for the map.
+// which are in the file. So an append need not wait for the map. Torn bytes behind
+// them are cut off; bytes that are damaged, not torn, stay, and messages behind them
+// are searched for.
 //
 // M3. Append of any number of messages by any number of callers that wait at
 // the same time costs one write and one fdatasync of one file, and one write of

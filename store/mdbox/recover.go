@@ -75,6 +75,9 @@ func (s *mdbox) goOn() error {
 	return nil
 }
 
+// maxBehind bounds the ids of messages that are searched for behind damage.
+const maxBehind = 1 << 20
+
 // recover puts a mailbox in order that was not closed: messages that the map
 // does not know yet are taken in (M2), torn bytes behind them are cut off, and
 // files in which all is dead are removed (M4).
@@ -108,18 +111,35 @@ func (s *mdbox) recover() error {
 		if r, ok := live[n]; ok {
 			w.from = r.Off - catalog.DboxHead
 		}
-		if err := w.walk(s, n, func(r catalog.Row) {
+		adopt := func(r catalog.Row) {
 			if catalog.KeyID(r.Key) >= next {
 				found = append(found, r)
 				live[n] = r
 			}
-		}); err != nil {
+		}
+		if err := w.walk(s, n, adopt); err != nil {
 			return err
 		}
 		// If not even the last message that is known is whole, it is damage, and
 		// nothing is cut.
 		if sound = w.end > w.from; sound && w.lost {
-			if err := s.cut(n, w.end); err != nil {
+			torn, err := s.torn(n, w.end)
+			switch {
+			case err != nil:
+				return err
+			case torn:
+				err = s.cut(n, w.end)
+			default: // damage, and what is behind it may be mail
+				sound = false
+				behind := walker{from: w.end, search: true}
+				err = behind.walk(s, n, func(r catalog.Row) {
+					// It may be a part of another's text, which is not to use up the ids.
+					if catalog.KeyID(r.Key) < next+maxBehind {
+						adopt(r)
+					}
+				})
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -150,6 +170,39 @@ func (s *mdbox) recover() error {
 		return s.goOn()
 	}
 	return nil
+}
+
+// torn reports whether the message that should be at off is what a crash leaves of
+// one that was being written. What is behind it was then never acknowledged.
+func (s *mdbox) torn(n, off int64) (bool, error) {
+	f, err := s.fs.Open(s.path(n))
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	size, err := f.Size()
+	if err != nil {
+		return false, err
+	}
+	read := func(want int64) ([]byte, error) {
+		b := make([]byte, min(size-off, want))
+		return b, catalog.ReadFullAt(f, b, off)
+	}
+	b, err := read(2 * firstSector)
+	if err != nil {
+		return false, err
+	}
+	if _, length, err := catalog.ParseDboxHead(b); err == nil {
+		if length > size-off { // or the length is damaged, and others follow
+			behind, others := walker{from: off + 1, search: true}, 0
+			err := behind.walk(s, n, func(catalog.Row) { others++ })
+			return others == 0, err
+		}
+		if b, err = read(catalog.DboxHead + length + catalog.DboxTail); err != nil {
+			return false, err
+		}
+	}
+	return catalog.DboxTornAt(b, off), nil
 }
 
 // cut cuts a file behind its last whole message.
