@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"sync"
 
+	"github.com/cespare/xxhash/v2"
+
 	"mailbench/corpus"
 	"mailbench/index"
 	"mailbench/store/box"
@@ -27,7 +29,7 @@ var (
 )
 
 // grownVersion is raised when the mailboxes on disk are made otherwise.
-const grownVersion = 1
+const grownVersion = 2
 
 // A grownBox is a mailbox that has grown by appends: its files, in mail and
 // index below dir, and what it holds.
@@ -52,6 +54,9 @@ func (r *Runner) grownBox(s setting) (*grownBox, error) {
 		n = min(n, 300)
 	}
 	name := fmt.Sprintf("v%d.%s.%s.cache-%v.seed%d.%d", grownVersion, plainValue(s.design.Name()), plainValue(s.store.name), s.cache, r.seed(), n)
+	if options := tuning(s.design); options != "" {
+		name += fmt.Sprintf(".options-%016x", xxhash.Sum64String(options))
+	}
 	root := filepath.Join(r.cfg.CacheDir, "grown")
 	g := &grownBox{dir: filepath.Join(root, name)}
 	if r.grownBoxes[name] != nil {

@@ -40,6 +40,19 @@ func (d tuned) under(o index.Options) index.Options {
 	return o
 }
 
+// tuning names the options that d was given: "" for none.
+func tuning(d index.Design) string {
+	t, ok := d.(tuned)
+	if !ok {
+		return ""
+	}
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(t.extra)) {
+		fmt.Fprintf(&b, "%q=%q ", name, t.extra[name])
+	}
+	return b.String()
+}
+
 // with sets an option of d.
 func with(d index.Design, name, value string) index.Design {
 	return tuned{d, map[string]string{name: value}}

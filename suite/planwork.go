@@ -16,8 +16,8 @@ import (
 const (
 	planAppend  = 100 * time.Microsecond // without a sync
 	planGrow    = 120 * time.Microsecond // in a mailbox that is made to be grown
-	planLetter  = 5400                   // bytes of a message of BenchmarkAppend
-	planFilling = 4096                   // of one that is there before
+	planLetter  = 6600                   // bytes of a message of BenchmarkAppend
+	planFilling = 5300                   // of one that is there before
 )
 
 // A workPlan is what a row that writes will do in a sample.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"mailbench/index"
@@ -135,9 +136,13 @@ func (st *stand) open(policy box.Fsync, watched bool) error {
 		}
 		mail, ix = layer(st.slow.mail), layer(st.slow.index)
 	}
+	o := index.Options{UIDList: "none", UIDValidity: 1}
+	if st.cache && slices.Contains(index.AxesOf(st.design).Fields, "envelope") {
+		o.Fields = "envelope" // what clients ask of new mail is there when it has come
+	}
 	b, err := box.Open(box.Config{
 		Store: st.store.format, Design: st.design, Dir: st.mail, IndexDir: st.index, FS: mail, IndexFS: ix,
-		Fsync: policy, Cache: st.cache, Options: index.Options{UIDList: "none", UIDValidity: 1}, StoreExtra: st.store.extra,
+		Fsync: policy, Cache: st.cache, Options: o, StoreExtra: st.store.extra,
 	})
 	if err != nil {
 		return err
