@@ -16,7 +16,7 @@ func cached(t T, k *kit) {
 		m := newShelfMailbox(t, k.rand(1000+uint64(round)))
 		m.t = t
 		r := m.r
-		all := round < 2 // it is told of all mail
+		all := round < 2 && !k.o.Forgets // it is told of all mail, and keeps what it is told
 		fields := [...]string{"envelope", "thread", "envelope"}[round]
 		o := k.o.Index
 		o.Fields = fields

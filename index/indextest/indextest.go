@@ -53,6 +53,8 @@ import (
 
 // Options of a run.
 type Options struct {
+	Forgets bool // with these options it caches less than it is told: mail may be read again
+
 	Index      index.Options // given to the design
 	Seed       uint64        // 0: a fresh one
 	Exhaustive bool          // flip every byte, crash at every call (also by MAILBENCH_EXHAUSTIVE=1); else a sample

@@ -121,7 +121,7 @@ func TestConformanceOptions(t *testing.T) {
 	} {
 		t.Run("", func(t *testing.T) {
 			t.Log(o)
-			indextest.RunOptions(t, Design, indextest.Options{Index: index.Options{Extra: o}})
+			indextest.RunOptions(t, Design, indextest.Options{Index: index.Options{Extra: o}, Forgets: o["never-cache-fields"] != ""})
 		})
 	}
 }
