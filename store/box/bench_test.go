@@ -70,23 +70,47 @@ func BenchmarkAppend(b *testing.B) {
 					}
 					defer x.Close()
 					before := fsy.Counts()
-					var next atomic.Int64
-					var wg sync.WaitGroup
-					b.ResetTimer()
-					for range clients {
-						wg.Go(func() {
-							for i := next.Add(1); i <= int64(b.N); i = next.Add(1) {
-								if _, err := x.Append(store.Message{Body: benchLetter(int(i))}); err != nil {
-									b.Error(err)
-									return
-								}
-							}
-						})
+					letters := make([]store.Message, 100*clients)
+					for i := range letters {
+						letters[i].Body = benchLetter(i)
 					}
-					wg.Wait()
-					b.StopTimer()
+					sent := 0
+					for b.Loop() {
+						var next atomic.Int64
+						var wg sync.WaitGroup
+						for range clients {
+							wg.Go(func() {
+								for i := next.Add(1); i <= int64(len(letters)); i = next.Add(1) {
+									if _, err := x.Append(letters[i-1]); err != nil {
+										b.Error(err)
+										return
+									}
+								}
+							})
+						}
+						wg.Wait()
+						sent += len(letters)
+					}
 					c := fsy.Counts().Sub(before)
-					n := float64(b.N)
+					if got := x.Status().Messages; got != sent {
+						b.Fatalf("%d messages, %d were appended", got, sent)
+					}
+					sizes := 0
+					for uid := range uint32(sent) {
+						body, err := x.Read(uid+1, nil)
+						if err != nil {
+							b.Fatal(err)
+						}
+						sizes += len(body)
+					}
+					want := 0
+					for i := range sent {
+						want += len(letters[i%len(letters)].Body)
+					}
+					if sizes != want {
+						b.Fatalf("%d bytes read back, %d were appended", sizes, want)
+					}
+					n := float64(sent)
 					b.ReportMetric(float64(c.Syncs+c.SyncDirs)/n, "fsyncs/msg")
 					b.ReportMetric(float64(c.BytesWritten)/n, "written-B/msg")
 					b.ReportMetric(n/b.Elapsed().Seconds(), "msg/s")
