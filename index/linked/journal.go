@@ -1,6 +1,8 @@
 package linked
 
 import (
+	"iter"
+
 	"mailbench/index"
 )
 
@@ -48,7 +50,7 @@ func (m keeper) Append(t *index.Table, n *index.News, k index.Known, _ index.Cha
 	}
 	tr.flags(flagsOf(n.Flagged), 0)
 	tr.flags(flagsOf(n.Moved), flagNoModSeq)
-	tr.newsKeywords(v, n.Flagged, n.Added)
+	tr.keywords(v, keywordsOf(n.Flagged, n.Added))
 	if len(n.Added) > 0 {
 		tr.day(v, n.Added[0].UID, m.cfg.Now())
 	}
@@ -81,26 +83,15 @@ func flagsOf(rows []index.Row) []flagged {
 	return out
 }
 
-// newsKeywords is trans.keywords for what a journal told.
-func (t *trans) newsKeywords(v *view, lists ...[]index.Row) {
-	old := v.recs(extKeywords)
-	at := 0
-	for _, rows := range lists {
-		for i := range rows {
-			k, uid := rows[i].Keywords, rows[i].UID
-			if was, ok := v.row(uid); k == 0 && (old == nil || !ok) || ok && old != nil && old[was] == k {
-				continue
+func keywordsOf(lists ...[]index.Row) iter.Seq[keyworded] {
+	return func(yield func(keyworded) bool) {
+		for _, rows := range lists {
+			for i := range rows {
+				if !yield(keyworded{rows[i].UID, rows[i].Keywords}) {
+					return
+				}
 			}
-			if at == 0 {
-				t.intro(v, extKeywords, 0, 4)
-				at = t.begin(recExtRec)
-			}
-			t.b = le.AppendUint32(t.b, uid)
-			t.b = le.AppendUint32(t.b, k)
 		}
-	}
-	if at != 0 {
-		t.end(at)
 	}
 }
 

@@ -2,6 +2,7 @@ package linked
 
 import (
 	"errors"
+	"iter"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -132,7 +133,7 @@ func (m keeper) Save(t *index.Table, d *index.Delta, k index.Known, c index.Chan
 	tr.append(t, t.Len()-len(d.Added), t.Len())
 	tr.flags(rowsOf(t, d.Flagged), 0)
 	tr.flags(rowsOf(t, d.Moved), flagNoModSeq)
-	tr.keywords(v, t, d.Flagged, d.Added)
+	tr.keywords(v, keywordsIn(t, d.Flagged, d.Added))
 	if len(d.Added) > 0 {
 		tr.day(v, t.UIDs()[t.Len()-len(d.Added)], m.cfg.Now())
 	}
@@ -182,7 +183,7 @@ func (m keeper) create(t *index.Table, k index.Known) error {
 	for i := range all {
 		all[i] = int32(i)
 	}
-	tr.keywords(v, t, all, nil)
+	tr.keywords(v, keywordsIn(t, all))
 	if t.Len() > 0 {
 		tr.day(v, t.UIDs()[0], m.cfg.Now())
 	}
@@ -271,26 +272,39 @@ func (t *trans) flags(rows []flagged, how uint16) {
 	t.end(at)
 }
 
+// A keyworded is a message's keywords.
+type keyworded struct{ uid, keywords uint32 }
+
 // keywords writes the keywords of rows where they are not what v has.
-func (t *trans) keywords(v *view, tab *index.Table, lists ...[]int32) {
+func (t *trans) keywords(v *view, rows iter.Seq[keyworded]) {
 	old := v.recs(extKeywords)
 	at := 0
-	for _, rows := range lists {
-		for _, r := range rows {
-			k, uid := tab.Keywords(int(r)), tab.UIDs()[r]
-			if was, ok := v.row(uid); k == 0 && (old == nil || !ok) || ok && old != nil && old[was] == k {
-				continue
-			}
-			if at == 0 {
-				t.intro(v, extKeywords, 0, 4)
-				at = t.begin(recExtRec)
-			}
-			t.b = le.AppendUint32(t.b, uid)
-			t.b = le.AppendUint32(t.b, k)
+	for r := range rows {
+		if was, ok := v.row(r.uid); r.keywords == 0 && (old == nil || !ok) || ok && old != nil && old[was] == r.keywords {
+			continue
 		}
+		if at == 0 {
+			t.intro(v, extKeywords, 0, 4)
+			at = t.begin(recExtRec)
+		}
+		t.b = le.AppendUint32(t.b, r.uid)
+		t.b = le.AppendUint32(t.b, r.keywords)
 	}
 	if at != 0 {
 		t.end(at)
+	}
+}
+
+// keywordsIn are those of some rows of tab.
+func keywordsIn(tab *index.Table, lists ...[]int32) iter.Seq[keyworded] {
+	return func(yield func(keyworded) bool) {
+		for _, rows := range lists {
+			for _, r := range rows {
+				if !yield(keyworded{tab.UIDs()[r], tab.Keywords(int(r))}) {
+					return
+				}
+			}
+		}
 	}
 }
 
