@@ -1,36 +1,15 @@
 package column
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"testing"
 
-	"mailbench/corpus"
-	"mailbench/corpus/source"
 	"mailbench/index"
+	"mailbench/index/indextest"
 	mailsort "mailbench/sort"
 	"mailbench/thread"
 )
-
-// benchSource is the mail to measure on: what MAILBENCH_BENCH_MAILDIR names, or
-// 20,000 generated messages in an mbox.
-func benchSource(b testing.TB) index.Source {
-	b.Helper()
-	path := os.Getenv("MAILBENCH_BENCH_MAILDIR")
-	if path == "" {
-		path = filepath.Join(b.TempDir(), "mbox")
-		if _, err := corpus.WriteMbox(context.Background(), path, corpus.Spec{Messages: 20000}, nil); err != nil {
-			b.Fatal(err)
-		}
-	}
-	src, err := source.Open(path, source.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { src.Close() })
-	return src
-}
 
 func benchOpen(b testing.TB, cfg index.Config) index.Mailbox {
 	b.Helper()
@@ -44,7 +23,7 @@ func benchOpen(b testing.TB, cfg index.Config) index.Mailbox {
 // filled is an index with cache and answers.
 func filled(b testing.TB) index.Config {
 	b.Helper()
-	cfg := index.Config{Dir: b.TempDir(), Source: benchSource(b)}
+	cfg := index.Config{Dir: b.TempDir(), Source: indextest.Source(b, 20000)}
 	mb := benchOpen(b, cfg)
 	defer mb.Close()
 	if _, err := mb.Sync(); err != nil {
@@ -63,7 +42,7 @@ func perMessage(b *testing.B, n int) {
 func BenchmarkThreadFirst(b *testing.B) {
 	for _, fields := range []string{"thread", "envelope"} {
 		b.Run("fields="+fields, func(b *testing.B) {
-			cfg := index.Config{Dir: b.TempDir(), Source: benchSource(b), Options: index.Options{Fields: fields}}
+			cfg := index.Config{Dir: b.TempDir(), Source: indextest.Source(b, 20000), Options: index.Options{Fields: fields}}
 			mb := benchOpen(b, cfg)
 			defer func() { mb.Close() }()
 			if _, err := mb.Sync(); err != nil {

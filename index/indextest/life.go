@@ -24,7 +24,7 @@ import (
 // MAILBENCH_BENCH_MAILDIR names, or 2,000 generated messages. THREAD's answer is
 // compared with that of plain, a design that reads the mail each time.
 func Life(b *testing.B, d, plain index.Design, options map[string]index.Options) {
-	src := lifeSource(b)
+	src := Source(b, 2000)
 	want := lifeAnswer(b, plain, src)
 	crit := func(s string) []mailsort.Criterion {
 		c, err := mailsort.ParseCriteria(s)
@@ -101,12 +101,14 @@ func Life(b *testing.B, d, plain index.Design, options map[string]index.Options)
 	}
 }
 
-func lifeSource(b *testing.B) index.Source {
+// Source is the mail for a design's own benchmarks: what MAILBENCH_BENCH_MAILDIR
+// names, or that many generated messages in an mbox.
+func Source(b testing.TB, messages int) index.Source {
 	b.Helper()
 	path := os.Getenv("MAILBENCH_BENCH_MAILDIR")
 	if path == "" {
 		path = filepath.Join(b.TempDir(), "mbox")
-		if _, err := corpus.WriteMbox(context.Background(), path, corpus.Spec{Messages: 2000}, nil); err != nil {
+		if _, err := corpus.WriteMbox(context.Background(), path, corpus.Spec{Messages: messages}, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
