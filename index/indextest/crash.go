@@ -2,6 +2,7 @@ package indextest
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -86,7 +87,7 @@ func crashed(t T, k *kit) {
 				if ch.Rebuilt && (round > 0 || n >= returned) {
 					t.Fatalf("event %d, %s, %+v: rebuilt: what had been written is lost", n, when, c)
 				}
-				m.mustAnswer(t, after, true, "after a crash")
+				m.mustAnswer(t, after, true, fmt.Sprintf("after a crash at event %d, %s, %+v", n, when, c))
 				if wrong := must.clone().wrong(after); wrong != "" {
 					t.Fatalf("event %d, %s, %+v: %s", n, when, c, wrong)
 				}

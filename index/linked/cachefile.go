@@ -235,6 +235,9 @@ func (c *cache) record(off uint32) (body []byte, prev uint32, ok bool) {
 		return nil, 0, false
 	}
 	end := off + size
+	if hole(c.data[off:end], uint64(off)) {
+		return nil, 0, false
+	}
 	return c.data[off+recordHead : end : end], prev, true
 }
 

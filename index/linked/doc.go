@@ -101,10 +101,11 @@
 // K4. A cache offset counts only under the reset id that is the cache file's
 // sequence. Previous offsets descend, so chains end. A record that makes no
 // sense is no record: the mail is read. A cache file that ends before the
-// newest record does not belong to the index any more.
+// newest record does not belong to the index any more. So is a record that lacks
+// a page: what is not synced may reach the disk in part, with zeros for the rest.
 //
-// K5. The thread index counts as far as the index says, and only under the id
-// that the index names.
+// K5. The thread index counts as far as the index says and no page is missing,
+// and only under the id that the index names.
 //
 // K6. Whoever finds that much of the log had to be read writes the index file
 // anew, and begins a new log if the old one is large: not who fills the cache

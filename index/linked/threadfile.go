@@ -108,7 +108,7 @@ func decodeThreads(b []byte, v *view) (t *threads, ok bool) {
 			break
 		}
 		size := le.Uint32(b[at:])
-		if size < 8 || uint64(size) > uint64(len(b)-at) {
+		if size < 8 || uint64(size) > uint64(len(b)-at) || hole(b[at:at+int(size)], uint64(at)) {
 			break
 		}
 		r, prev := b[at+8:at+int(size)], uint64(0)
