@@ -30,6 +30,21 @@ func TestHole(t *testing.T) {
 	}
 }
 
+func TestPlace(t *testing.T) {
+	record := append(bytes.Repeat([]byte{1}, 40), 0, 0, 0, 0)
+	for at := int64(0); at < 2*page; at += 4 {
+		for _, start := range []int{0, 8} {
+			b, to := place(append(make([]byte, start), record...), start, at)
+			if hole(b[to:], uint64(at)+uint64(to)) || !bytes.Equal(b[to:], record) || !zeros(b[:to]) {
+				t.Fatalf("at %d: record of %d bytes at %d", at, len(b)-to, to)
+			}
+		}
+	}
+	if b, to := place(make([]byte, 3*page), 0, 4); len(b) > 3*page+16 || to > 16 {
+		t.Errorf("a record of zeros: %d bytes, at %d", len(b), to)
+	}
+}
+
 // A page of the cache or the thread index that a crash has lost changes no
 // answer: the mail is read for what lay there.
 func TestLostPage(t *testing.T) {

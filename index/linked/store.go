@@ -64,11 +64,13 @@ func (m *mailbox) store(todo []missing, made []parsedAt, last bool) error {
 			if p.gone || n == recordHead || n > m.opt.recordMax || at+int64(len(b)+n) >= maxCache {
 				continue
 			}
-			tr.b = le.AppendUint32(tr.b, m.disk.uid[todo[i].row])
-			tr.b = le.AppendUint32(tr.b, uint32(at)+uint32(len(b)))
+			start := len(b)
 			b = le.AppendUint32(b, todo[i].off)
 			b = le.AppendUint32(b, uint32(n))
 			b = append(b, m.readers[p.reader].b[p.off:p.stored]...)
+			b, start = place(b, start, at)
+			tr.b = le.AppendUint32(tr.b, m.disk.uid[todo[i].row])
+			tr.b = le.AppendUint32(tr.b, uint32(at)+uint32(start))
 			if todo[i].off != 0 {
 				c.conts++
 			} else {
@@ -347,6 +349,7 @@ func (m *mailbox) purge(why string) error {
 				continue
 			}
 			le.PutUint32(b[start+4:], uint32(len(b)-start))
+			b, start = place(b, start, at)
 			tr.b = le.AppendUint32(tr.b, v.uid[row])
 			tr.b = le.AppendUint32(tr.b, uint32(at)+uint32(start))
 			if len(b) >= 64<<10 {
