@@ -1,0 +1,51 @@
+// Package proc starts other programs as measured processes: in a process group
+// of their own, as an ordinary user where they want one, with their CPU time,
+// memory and device traffic read while they live and when they end.
+package proc
+
+import (
+	"context"
+	"io"
+	"time"
+)
+
+// A User is whom a process runs as.
+type User struct {
+	UID, GID   uint32
+	Name, Home string
+}
+
+// A Command says what to start.
+type Command struct {
+	Path   string
+	Args   []string // without the program's name
+	Env    []string // the whole environment
+	Dir    string
+	User   *User  // nil: as this process
+	Stderr string // the file that gets it, appended to; "" = discarded
+}
+
+// A Usage is what a process has cost.
+type Usage struct {
+	Wall, User, Sys          time.Duration
+	Peak, PeakAnon, PeakFile int64 // bytes of memory
+	Read, Written            int64 // bytes from and to devices
+	ReadChars, WrittenChars  int64 // bytes through read(2) and write(2)
+	Exit                     int
+}
+
+// A Conn is a process that is spoken to on a pipe or a socket.
+type Conn interface {
+	io.Reader
+	io.Writer
+	// CloseWrite tells the other side that nothing more will be said.
+	CloseWrite() error
+	PID() int
+	// Usage is what the process has cost so far, with 0 for what is not known.
+	Usage() Usage
+	// CPU is the time on a processor so far.
+	CPU() time.Duration
+	// Wait waits until it has ended.
+	Wait(ctx context.Context) (Usage, error)
+	Kill()
+}
