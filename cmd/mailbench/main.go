@@ -42,7 +42,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		},
 		Commands: []*cli.Command{
 			threadCommand(), sortCommand(), selectCommand(), explainCommand(),
-			indexCommand(), corpusCommand(), floorsCommand(), planCommand(),
+			indexCommand(), corpusCommand(), floorsCommand(), planCommand(), sessionCommand(),
 		},
 	}
 	for _, c := range app.Commands {
