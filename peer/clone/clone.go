@@ -1,6 +1,14 @@
 // Package clone makes a maildir of a server's own from a corpus.
 package clone
 
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"mailbench/peer/proc"
+)
+
 // A Mode says how files are cloned.
 type Mode uint8
 
@@ -11,3 +19,56 @@ const (
 	Copy                 // copy the bytes
 	Hardlink             // link(2): cheap, but changes the link count and ctime of the corpus
 )
+
+var modeNames = [...]string{"auto", "reflink", "copy", "hardlink"}
+
+func (m Mode) String() string {
+	if int(m) < len(modeNames) {
+		return modeNames[m]
+	}
+	return fmt.Sprintf("mode %d", uint8(m))
+}
+
+// Parse is the inverse of String.
+func Parse(s string) (Mode, error) {
+	for i, name := range modeNames {
+		if s == name {
+			return Mode(i), nil
+		}
+	}
+	return 0, fmt.Errorf("clone: no mode %q (auto, reflink, copy, hardlink)", s)
+}
+
+var errNotYet = errors.New("clone: not yet")
+
+// Maildir is Options{Mode: mode, User: u}.Maildir without its counts.
+func Maildir(ctx context.Context, from, to string, mode Mode, u *proc.User) error {
+	_, err := Options{Mode: mode, User: u}.Maildir(ctx, from, to)
+	return err
+}
+
+// Options say how to clone.
+type Options struct {
+	Mode Mode
+	User *proc.User // who owns the clone; nil: who we are
+	// Progress is called now and then, from one goroutine at a time, with the
+	// messages done and those found so far; nil: nobody asks.
+	Progress func(done, found int)
+}
+
+// Counts are what a clone is made of.
+type Counts struct {
+	Messages int
+	Bytes    int64
+	Vanished int  // messages that somebody removed or renamed while we cloned
+	Mode     Mode // how it was done: never Auto
+}
+
+// Maildir clones the messages of the maildir from to the new maildir to.
+func (o Options) Maildir(ctx context.Context, from, to string) (Counts, error) {
+	return Counts{}, errNotYet
+}
+
+// Dir copies the regular files of the directory from and those below it to to,
+// which is made: a user's index files. They are always copied, never linked.
+func Dir(ctx context.Context, from, to string, u *proc.User) error { return errNotYet }
