@@ -70,9 +70,16 @@ func (f *fewIDs) intern(h idHash) int32 {
 func newBuilder(s *store, w wants, n int) (*builder, error) {
 	b := &builder{s: s, want: w, from: s.rows, few: s.rows > 0 && n < manyRows}
 	if w.thread {
-		if err := s.loadThreads(); err != nil {
+		was := w // what there is of the rows before
+		was.envelope = false
+		if s.rows == 0 {
+			was = wants{thread: true}
+		}
+		s.room = n
+		if err := s.load(was); err != nil {
 			return nil, err
 		}
+		s.room = 0
 		b.idFrom = s.cols.numIDs
 		if !b.few {
 			t := &tableIDs{from: s.cols.numIDs}
@@ -107,27 +114,11 @@ func newBuilder(s *store, w wants, n int) (*builder, error) {
 	if w.address {
 		for i := range s.address {
 			t := &s.address[i]
-			if w.thread && s.rows > 0 {
-				if err := errors.Join(s.loadVal(t), s.loadText(t)); err != nil {
-					return nil, err
-				}
-			} else {
+			if !w.thread || s.rows == 0 {
 				t.val, t.hasVal, t.hasRanks, t.hasText = nil, true, true, true
 				t.dict = dict{}
 			}
 			b.address[i].start(&t.dict, n, b.few)
-		}
-	}
-	if w.thread && s.rows > 0 {
-		if w.arrival {
-			if err := s.loadNumbers("arrival", &s.arrival); err != nil {
-				return nil, err
-			}
-		}
-		if w.size {
-			if err := s.loadNumbers("size", &s.size); err != nil {
-				return nil, err
-			}
 		}
 	}
 	return b, nil
@@ -375,7 +366,9 @@ func appendArena(dst, src *mailsort.Arena) {
 // keep their numbers, new ones get provisional numbers until finish sorts them.
 type textBuilder struct {
 	in     *thread.Interner
-	old    *dict // where few strings are looked for; nil: in has them all
+	old    *dict   // where few strings are looked for; nil: in has them all
+	num    []int32 // with old: the number of each string of in
+	news   []int32 // with old: which strings of in it does not have
 	from   int
 	added  int
 	fresh  mailsort.Arena // the new strings in order, after finish
@@ -402,44 +395,60 @@ func (t *textBuilder) start(d *dict, n int, few bool) {
 
 func (t *textBuilder) take(dst []int32, a *mailsort.Arena) []int32 {
 	for i := range a.Len() {
-		s := a.At(i)
-		if t.old == nil {
-			dst = append(dst, t.in.Intern(s))
-		} else if id, ok := t.old.lookup(s); ok {
-			dst = append(dst, id)
-		} else {
-			dst = append(dst, int32(t.from)+t.in.Intern(s))
+		k := t.in.Intern(a.At(i))
+		if t.old != nil {
+			k = t.number(k)
 		}
+		dst = append(dst, k)
 	}
 	return dst
 }
 
+// number turns the number of a string of t.in into that of the dictionary, which
+// is asked once for each: a few senders write most of the mail.
+func (t *textBuilder) number(k int32) int32 {
+	if k < 0 {
+		return 0 // 4 GiB of strings: no room for this one
+	}
+	if int(k) < len(t.num) {
+		return t.num[k]
+	}
+	id, ok := t.old.lookup(t.in.Bytes(k))
+	if !ok {
+		id = int32(t.from + len(t.news))
+		t.news = append(t.news, k)
+	}
+	t.num = append(t.num, id)
+	return id
+}
+
 // finish enters the new strings in the dictionary, in order, and corrects vals.
 func (t *textBuilder) finish(to *text, vals []int32) {
-	first := t.from // of the new ones in t.in
+	at := func(i int) []byte { return t.in.Bytes(int32(t.from + i)) } // new string i
+	t.added = t.in.Len() - t.from
 	if t.old != nil {
-		first = 0
+		at = func(i int) []byte { return t.in.Bytes(t.news[i]) }
+		t.added = len(t.news)
 	}
-	t.added = t.in.Len() - first
 	bytes := 0
-	for i := first; i < t.in.Len(); i++ {
-		bytes += len(t.in.Bytes(int32(i)))
+	for i := range t.added {
+		bytes += len(at(i))
 	}
 	// Room for all at once: these are the largest strings of a first fill.
 	fresh := mailsort.Arena{Data: make([]byte, 0, bytes), Off: make([]uint32, 1, t.added+1)}
-	for i := first; i < t.in.Len(); i++ {
-		fresh.Append(t.in.Bytes(int32(i)))
+	for i := range t.added {
+		fresh.Append(at(i))
 	}
-	t.in, t.old = nil, nil
+	t.in, t.old, t.num, t.news = nil, nil, nil, nil
 	var sc mailsort.Scratch
 	rank := mailsort.Ranks(nil, &fresh, &sc)
 	t.compares = sc.Compares()
-	at := make([]int32, t.added) // by rank
+	order := make([]int32, t.added)
 	for i, r := range rank {
-		at[r] = int32(i)
+		order[r] = int32(i)
 	}
 	t.fresh = mailsort.Arena{Data: make([]byte, 0, bytes), Off: make([]uint32, 1, t.added+1)}
-	for _, i := range at {
+	for _, i := range order {
 		t.fresh.Append(fresh.At(int(i)))
 	}
 	for i, v := range vals {

@@ -103,11 +103,13 @@ func decodeStrings(a *mailsort.Arena, b []byte) (n int, ok bool) {
 	if count > uint64(c.left()) {
 		return 0, false
 	}
-	if a.Off == nil {
+	if len(a.Off) == 0 {
 		a.Off = append(a.Off, 0)
 	}
 	a.Off = slices.Grow(a.Off, int(count))
-	a.Data = slices.Grow(a.Data, 2*c.left())
+	if len(a.Data) == 0 {
+		a.Data = slices.Grow(a.Data, c.left()+c.left()/2)
+	}
 	var prev []byte
 	for i := range count {
 		k := c.uint()
@@ -161,19 +163,17 @@ func (d *dict) add(a *mailsort.Arena) (places []byte) {
 
 type place struct{ p, q int32 }
 
-// insert puts strings first, first+1, ... at their places.
+// insert puts strings first, first+1, ... at their places, which ascend: the
+// last one first, so that each of the others moves once, in a block.
 func (d *dict) insert(first int32, fresh []place) {
-	old := d.later
-	d.later = make([]later, 0, len(old)+len(fresh))
-	k := 0
-	for i, f := range fresh {
-		for k < int(f.q) {
-			d.later = append(d.later, old[k])
-			k++
-		}
-		d.later = append(d.later, later{first + int32(i), f.p})
+	end := len(d.later) // of those that have not moved
+	d.later = slices.Grow(d.later, len(fresh))[:end+len(fresh)]
+	for i := len(fresh) - 1; i >= 0; i-- {
+		q := int(fresh[i].q)
+		copy(d.later[q+i+1:], d.later[q:end])
+		d.later[q+i] = later{first + int32(i), fresh[i].p}
+		end = q
 	}
-	d.later = append(d.later, old[k:]...)
 }
 
 // decodePlaces reads what add wrote for a later segment.

@@ -62,6 +62,14 @@ func (p part) bytes() ([]byte, error) {
 	return p.sec.ReadAll(make([]byte, 0, p.sec.Len()))
 }
 
+// raw is the length of what bytes returns.
+func (p part) raw() int {
+	if p.sec == nil {
+		return len(p.b)
+	}
+	return int(p.sec.Len())
+}
+
 // writeParts writes the parts of one segment.
 func writeParts(w *blockfile.Writer, parts []part) error {
 	total := 0

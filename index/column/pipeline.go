@@ -67,11 +67,14 @@ type queue struct {
 	err     error
 }
 
-// spawn starts a reader and gives it two chunks; mu is held.
+// spawn starts a reader and gives it two chunks, if so many are to be read; mu
+// is held.
 func (q *queue) spawn() {
 	q.live++
 	q.free <- newChunk(q.r.want, min(q.rows, q.n))
-	q.free <- newChunk(q.r.want, min(q.rows, q.n))
+	if q.live < q.chunks { // else nobody has a second one to read
+		q.free <- newChunk(q.r.want, min(q.rows, q.n))
+	}
 	q.wg.Go(q.work)
 }
 

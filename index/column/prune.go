@@ -329,29 +329,41 @@ func (d *dict) encode(number []int32, count int) []byte {
 
 // loadAll decodes every column that the file has, envelopes excepted.
 func (s *store) loadAll() error {
-	err := s.loadThreads()
-	for i := range s.address {
-		if s.covers(s.address[i].name) {
+	return s.load(wants{thread: true, address: s.covers(addressKeys[0].name), arrival: s.covers("arrival"), size: s.covers("size")})
+}
+
+// loadThreads decodes what every row has.
+func (s *store) loadThreads() error { return s.load(wants{thread: true}) }
+
+// load decodes columns of w that the file has, on two processors: the strings
+// of the subjects take as long as all the rest.
+func (s *store) load(w wants) error {
+	var textErr error
+	var wg sync.WaitGroup
+	if w.thread {
+		wg.Go(func() { textErr = s.loadText(&s.subject) })
+	}
+	err := s.loadRest(w)
+	wg.Wait()
+	return errors.Join(err, textErr)
+}
+
+func (s *store) loadRest(w wants) (err error) {
+	if w.thread {
+		err = errors.Join(s.loadLinks(), s.loadDates())
+	}
+	if w.address {
+		for i := range s.address {
 			err = errors.Join(err, s.loadVal(&s.address[i]), s.loadText(&s.address[i]))
 		}
 	}
-	if s.covers("arrival") {
+	if w.arrival {
 		err = errors.Join(err, s.loadNumbers("arrival", &s.arrival))
 	}
-	if s.covers("size") {
+	if w.size {
 		err = errors.Join(err, s.loadNumbers("size", &s.size))
 	}
 	return err
-}
-
-// loadThreads decodes what every row has, on two processors.
-func (s *store) loadThreads() error {
-	var textErr error
-	var wg sync.WaitGroup
-	wg.Go(func() { textErr = s.loadText(&s.subject) })
-	err := errors.Join(s.loadLinks(), s.loadDates())
-	wg.Wait()
-	return errors.Join(err, textErr)
 }
 
 // pick takes the elements at positions at.

@@ -5,6 +5,7 @@ import (
 
 	"mailbench/index"
 	"mailbench/index/blockfile"
+	mailsort "mailbench/sort"
 )
 
 // A store is an open cache file and what was decoded of it so far. Everything
@@ -19,6 +20,7 @@ type store struct {
 	count   *counts // the mailbox's; nil: nobody counts
 	parts   []part  // of all segments, in order of writing
 	rows    int
+	room    int // rows about to come: what loads has room for them
 
 	cols     columns // uid is always there
 	hasLinks bool    // ctl, id, ref, subject
@@ -140,7 +142,7 @@ func (s *store) loadDates() error {
 	if s.hasDates {
 		return nil
 	}
-	s.cols.date = nil
+	s.cols.date = make([]int64, 0, s.rows+s.room)
 	err := s.each("date", func(b []byte, rows int) (ok bool) {
 		s.cols.date, ok = decodeDeltas(s.cols.date, b, rows)
 		return ok
@@ -156,7 +158,9 @@ func (s *store) loadLinks() error {
 	if s.hasLinks {
 		return nil
 	}
-	c := columns{uid: s.cols.uid, date: s.cols.date}
+	n := s.rows + s.room
+	c := columns{uid: s.cols.uid, date: s.cols.date, ctl: make([]uint8, 0, n), id: make([]int32, 0, n),
+		refOff: append(make([]uint32, 0, n+1), 0), subject: make([]int32, 0, n)}
 	var seg streams
 	subjects := 0
 	// The parts of a segment come in the order ctl id ref subject.str subject.
@@ -233,7 +237,14 @@ func (s *store) loadText(t *text) error {
 	if err := s.loadRanks(t); err != nil {
 		return err
 	}
-	t.dict.text.Reset()
+	bytes := 0
+	for _, p := range s.parts {
+		if p.name == t.name+".str" {
+			bytes += p.raw()
+		}
+	}
+	// What strings share with their neighbours is about half of them.
+	t.dict.text = mailsort.Arena{Data: make([]byte, 0, bytes+bytes/2), Off: make([]uint32, 0, t.dict.len()+s.room+1)}
 	err := s.each(t.name+".str", func(b []byte, rows int) bool {
 		n, ok := decodeStrings(&t.dict.text, b)
 		return ok && n == rows
@@ -256,7 +267,7 @@ func (s *store) loadVal(t *text) error {
 	if err := s.loadRanks(t); err != nil {
 		return err
 	}
-	t.val = nil
+	t.val = make([]int32, 0, s.rows+s.room)
 	err := s.each(t.name, func(b []byte, rows int) (ok bool) {
 		t.val, ok = decodeUints(t.val, b, rows, t.dict.len())
 		return ok
@@ -273,7 +284,7 @@ func (s *store) loadNumbers(name string, to *[]int64) error {
 	if *to != nil {
 		return nil
 	}
-	var v []int64
+	v := make([]int64, 0, s.rows+s.room)
 	err := s.each(name, func(b []byte, rows int) (ok bool) {
 		v, ok = decodeDeltas(v, b, rows)
 		return ok
