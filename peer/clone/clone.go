@@ -1,9 +1,13 @@
-// Package clone makes a maildir of a server's own from a corpus.
+// Package clone makes a maildir of a server's own from a corpus: the messages,
+// with their names, flags, contents and times, and nothing of what servers have
+// put beside them.
+//
+// The corpus is only read: its access times too stay where the system lets us,
+// and its change times and link counts always, except with Hardlink.
 package clone
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"mailbench/peer/proc"
@@ -39,8 +43,6 @@ func Parse(s string) (Mode, error) {
 	return 0, fmt.Errorf("clone: no mode %q (auto, reflink, copy, hardlink)", s)
 }
 
-var errNotYet = errors.New("clone: not yet")
-
 // Maildir is Options{Mode: mode, User: u}.Maildir without its counts.
 func Maildir(ctx context.Context, from, to string, mode Mode, u *proc.User) error {
 	_, err := Options{Mode: mode, User: u}.Maildir(ctx, from, to)
@@ -60,15 +62,6 @@ type Options struct {
 type Counts struct {
 	Messages int
 	Bytes    int64
-	Vanished int  // messages that somebody removed or renamed while we cloned
+	Vanished int  // names that were gone before they could be opened
 	Mode     Mode // how it was done: never Auto
 }
-
-// Maildir clones the messages of the maildir from to the new maildir to.
-func (o Options) Maildir(ctx context.Context, from, to string) (Counts, error) {
-	return Counts{}, errNotYet
-}
-
-// Dir copies the regular files of the directory from and those below it to to,
-// which is made: a user's index files. They are always copied, never linked.
-func Dir(ctx context.Context, from, to string, u *proc.User) error { return errNotYet }
