@@ -7,7 +7,6 @@ import (
 	"unsafe"
 
 	mailsort "mailbench/sort"
-	"mailbench/thread"
 )
 
 // manyRows is how many new rows make it worth while to build the tables of
@@ -360,101 +359,4 @@ func appendArena(dst, src *mailsort.Arena) {
 	for i := range src.Len() {
 		dst.Append(src.At(i))
 	}
-}
-
-// A textBuilder numbers the strings of new rows: those that the dictionary has
-// keep their numbers, new ones get provisional numbers until finish sorts them.
-type textBuilder struct {
-	in     *thread.Interner
-	old    *dict   // where few strings are looked for; nil: in has them all
-	num    []int32 // with old: the number of each string of in
-	news   []int32 // with old: which strings of in it does not have
-	from   int
-	added  int
-	fresh  mailsort.Arena // the new strings in order, after finish
-	places []byte         // and where they belong
-
-	compares int64
-}
-
-func (t *textBuilder) start(d *dict, n int, few bool) {
-	t.from = d.len()
-	if few && t.from > 0 {
-		t.old = d
-		t.in = thread.NewInterner(n, 64*n)
-		return
-	}
-	t.in = thread.NewInterner(t.from+n/4+16, len(d.text.Data)+16*n)
-	for i := range t.from {
-		t.in.Intern(d.text.At(i))
-	}
-	if t.from == 0 {
-		t.in.Intern(nil) // number 0 is the empty string, always
-	}
-}
-
-func (t *textBuilder) take(dst []int32, a *mailsort.Arena) []int32 {
-	for i := range a.Len() {
-		k := t.in.Intern(a.At(i))
-		if t.old != nil {
-			k = t.number(k)
-		}
-		dst = append(dst, k)
-	}
-	return dst
-}
-
-// number turns the number of a string of t.in into that of the dictionary, which
-// is asked once for each: a few senders write most of the mail.
-func (t *textBuilder) number(k int32) int32 {
-	if k < 0 {
-		return 0 // 4 GiB of strings: no room for this one
-	}
-	if int(k) < len(t.num) {
-		return t.num[k]
-	}
-	id, ok := t.old.lookup(t.in.Bytes(k))
-	if !ok {
-		id = int32(t.from + len(t.news))
-		t.news = append(t.news, k)
-	}
-	t.num = append(t.num, id)
-	return id
-}
-
-// finish enters the new strings in the dictionary, in order, and corrects vals.
-func (t *textBuilder) finish(to *text, vals []int32) {
-	at := func(i int) []byte { return t.in.Bytes(int32(t.from + i)) } // new string i
-	t.added = t.in.Len() - t.from
-	if t.old != nil {
-		at = func(i int) []byte { return t.in.Bytes(t.news[i]) }
-		t.added = len(t.news)
-	}
-	bytes := 0
-	for i := range t.added {
-		bytes += len(at(i))
-	}
-	// Room for all at once: these are the largest strings of a first fill.
-	fresh := mailsort.Arena{Data: make([]byte, 0, bytes), Off: make([]uint32, 1, t.added+1)}
-	for i := range t.added {
-		fresh.Append(at(i))
-	}
-	t.in, t.old, t.num, t.news = nil, nil, nil, nil
-	var sc mailsort.Scratch
-	rank := mailsort.Ranks(nil, &fresh, &sc)
-	t.compares = sc.Compares()
-	order := make([]int32, t.added)
-	for i, r := range rank {
-		order[r] = int32(i)
-	}
-	t.fresh = mailsort.Arena{Data: make([]byte, 0, bytes), Off: make([]uint32, 1, t.added+1)}
-	for _, i := range order {
-		t.fresh.Append(fresh.At(int(i)))
-	}
-	for i, v := range vals {
-		if k := int(v) - t.from; k >= 0 {
-			vals[i] = int32(t.from) + int32(rank[k])
-		}
-	}
-	t.places = to.dict.add(&t.fresh)
 }

@@ -55,17 +55,6 @@ func (d *dict) ranks() []uint32 {
 
 func (d *dict) str(id int32) []byte { return d.text.Data[d.text.Off[id]:d.text.Off[id+1]] }
 
-// lookup finds the number of a string: O(log n) comparisons.
-func (d *dict) lookup(s []byte) (id int32, ok bool) {
-	if i, ok := find(d.base, func(k int) []byte { return d.str(int32(k)) }, s); ok {
-		return int32(i), true
-	}
-	if i, ok := find(len(d.later), func(k int) []byte { return d.str(d.later[k].id) }, s); ok {
-		return d.later[i].id, true
-	}
-	return 0, false
-}
-
 // A section of a dictionary holds
 //
 //	count   varint
@@ -139,28 +128,37 @@ func (d *dict) add(a *mailsort.Arena) (places []byte) {
 		d.base, d.text = n, *a
 		return nil
 	}
+	fresh := make([]place, n)
+	for i := range fresh {
+		s := a.At(i)
+		p, _ := find(d.base, func(k int) []byte { return d.str(int32(k)) }, s)
+		q, _ := find(len(d.later), func(k int) []byte { return d.str(d.later[k].id) }, s)
+		fresh[i] = place{int32(p), int32(q)}
+	}
+	return d.put(a, fresh)
+}
+
+// put is add of strings whose places are known.
+func (d *dict) put(a *mailsort.Arena, fresh []place) (places []byte) {
 	first := int32(d.len())
 	start := uint32(len(d.text.Data))
 	d.text.Data = append(d.text.Data, a.Data...)
 	for _, off := range a.Off[1:] {
 		d.text.Off = append(d.text.Off, start+off-a.Off[0])
 	}
-	places = appendUint(nil, uint64(n))
-	fresh := make([]place, n)
+	places = appendUint(nil, uint64(len(fresh)))
 	var prev place
-	for i := range n {
-		s := d.str(first + int32(i))
-		p, _ := find(d.base, func(k int) []byte { return d.str(int32(k)) }, s)
-		q, _ := find(len(d.later), func(k int) []byte { return d.str(d.later[k].id) }, s)
-		fresh[i] = place{int32(p), int32(q)}
-		places = appendUint(places, uint64(fresh[i].p-prev.p))
-		places = appendUint(places, uint64(fresh[i].q-prev.q))
-		prev = fresh[i]
+	for _, f := range fresh {
+		places = appendUint(places, uint64(f.p-prev.p))
+		places = appendUint(places, uint64(f.q-prev.q))
+		prev = f
 	}
 	d.insert(first, fresh)
 	return places
 }
 
+// A place is where a string belongs among those that were there: so many of the
+// first segment, and of the later ones, are smaller.
 type place struct{ p, q int32 }
 
 // insert puts strings first, first+1, ... at their places, which ascend: the
