@@ -1,11 +1,8 @@
 package peer
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -74,27 +71,9 @@ func (x *indexer) command(args ...string) proc.Command {
 	}
 }
 
-// output runs the program, unmeasured, and returns the beginning of what it
-// prints. To end with another status than 0 is an error.
+// output runs the program, unmeasured, and returns what it prints.
 func (x *indexer) output(ctx context.Context, args ...string) (string, error) {
-	name := filepath.Base(x.program) + " " + strings.Join(args, " ")
-	p, err := proc.Start(ctx, x.command(args...))
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", name, err)
-	}
-	var out bytes.Buffer
-	_, err = io.CopyN(&out, p, 64<<10)
-	if err == io.EOF {
-		err = nil
-	}
-	use, werr := p.Wait(ctx)
-	if err = errors.Join(err, werr); err != nil {
-		return "", fmt.Errorf("%s: %w", name, err)
-	}
-	if use.Exit != 0 {
-		return "", fmt.Errorf("%s: exit status %d: %s", name, use.Exit, x.LogTail())
-	}
-	return out.String(), nil
+	return programOutput(ctx, x.command(args...), x.LogTail)
 }
 
 // Fresh removes the database.
@@ -179,19 +158,18 @@ func lastLine(path string) string {
 	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
 }
 
-// peerProgram finds a program: given is what the user says, else it is looked
-// for in the roots of MAILBENCH_PEERS (made by dpkg -x) and in PATH.
-func peerProgram(given, name string) (string, error) {
-	if given != "" {
-		return exec.LookPath(given)
+// indexerProgram finds a program: given is what the user says, else it is
+// looked for in the roots of MAILBENCH_PEERS and in PATH. "" when it is not there.
+func indexerProgram(given, name string) string {
+	if path, _ := findProgram(peerRoots(), given, "usr/bin/"+name); path != "" || given != "" {
+		return path
 	}
-	for _, root := range filepath.SplitList(os.Getenv("MAILBENCH_PEERS")) {
-		if root == "" {
-			continue
-		}
-		if path, err := exec.LookPath(filepath.Join(root, "usr/bin", name)); err == nil {
-			return filepath.Abs(path)
-		}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return ""
 	}
-	return exec.LookPath(name)
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	return path
 }

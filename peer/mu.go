@@ -21,15 +21,15 @@ type mu struct{ o MuOptions }
 func (s *mu) Name() string { return "mu" }
 
 func (s *mu) Available() error {
-	if _, err := peerProgram(s.o.Program, "mu"); err != nil {
-		return &Missing{What: "mu", Install: "apt-get install maildir-utils"}
+	if indexerProgram(s.o.Program, "mu") == "" {
+		return &Missing{What: named(s.o.Program, "mu"), Install: "apt-get install maildir-utils"}
 	}
 	return nil
 }
 
 func (s *mu) Prepare(ctx context.Context, run *Run) (Instance, error) {
-	program, err := peerProgram(s.o.Program, "mu")
-	if err != nil {
+	program := indexerProgram(s.o.Program, "mu")
+	if program == "" {
 		return nil, s.Available()
 	}
 	x, err := prepareIndexer(ctx, run, program)

@@ -23,15 +23,15 @@ type notmuch struct{ o NotmuchOptions }
 func (s *notmuch) Name() string { return "notmuch" }
 
 func (s *notmuch) Available() error {
-	if _, err := peerProgram(s.o.Program, "notmuch"); err != nil {
-		return &Missing{What: "notmuch", Install: "apt-get install notmuch"}
+	if indexerProgram(s.o.Program, "notmuch") == "" {
+		return &Missing{What: named(s.o.Program, "notmuch"), Install: "apt-get install notmuch"}
 	}
 	return nil
 }
 
 func (s *notmuch) Prepare(ctx context.Context, run *Run) (Instance, error) {
-	program, err := peerProgram(s.o.Program, "notmuch")
-	if err != nil {
+	program := indexerProgram(s.o.Program, "notmuch")
+	if program == "" {
 		return nil, s.Available()
 	}
 	x, err := prepareIndexer(ctx, run, program)
