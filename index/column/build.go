@@ -26,6 +26,8 @@ type builder struct {
 	address [len(addressKeys)]textBuilder
 	all     chunk // few rows: everything that was read
 	few     bool
+	lazy    bool                      // with few: columns of the rows before that nobody has loaded stay so
+	val     [len(addressKeys)][]int32 // with few: of the new rows
 	env     envWriter
 	bodies  bodyWriter
 	owned   []uint64 // bitmap by id: an earlier row's own (envelopes)
@@ -65,9 +67,12 @@ func (f *fewIDs) intern(h idHash) int32 {
 }
 
 // newBuilder prepares to add n rows to s; w.thread is off to add columns to
-// the rows that are there.
-func newBuilder(s *store, w wants, n int) (*builder, error) {
+// the rows that are there. With lazy the store may lack columns until the new
+// rows are written: few new rows need no more of the others than their links and
+// the strings.
+func newBuilder(s *store, w wants, n int, lazy bool) (*builder, error) {
 	b := &builder{s: s, want: w, from: s.rows, few: s.rows > 0 && n < manyRows}
+	b.lazy = lazy && b.few
 	if w.thread {
 		was := w // what there is of the rows before
 		was.envelope = false
@@ -75,10 +80,10 @@ func newBuilder(s *store, w wants, n int) (*builder, error) {
 			was = wants{thread: true}
 		}
 		s.room = n
-		if err := s.load(was); err != nil {
+		err := s.load(was, b.lazy)
+		if s.room = 0; err != nil {
 			return nil, err
 		}
-		s.room = 0
 		b.idFrom = s.cols.numIDs
 		if !b.few {
 			t := &tableIDs{from: s.cols.numIDs}
@@ -153,18 +158,24 @@ func (b *builder) take(c *chunk) error {
 			s.cols.refOff = append(s.cols.refOff, uint32(len(s.cols.ref)))
 			s.cols.ctl = append(s.cols.ctl, ctl&ctlKeep)
 		}
-		s.cols.date = append(s.cols.date, c.date...)
+		if s.hasDates {
+			s.cols.date = append(s.cols.date, c.date...)
+		}
 		s.cols.subject = b.subject.take(s.cols.subject, &c.subject)
 	}
 	if b.want.address {
 		for i := range b.address {
-			s.address[i].val = b.address[i].take(s.address[i].val, &c.address[i])
+			val := &s.address[i].val
+			if b.few {
+				val = &b.val[i]
+			}
+			*val = b.address[i].take(*val, &c.address[i])
 		}
 	}
-	if b.want.arrival {
+	if b.want.arrival && (s.arrival != nil || !b.lazy) {
 		s.arrival = append(s.arrival, c.arrival...)
 	}
-	if b.want.size {
+	if b.want.size && (s.size != nil || !b.lazy) {
 		s.size = append(s.size, c.size...)
 	}
 	if b.want.envelope {
@@ -231,11 +242,23 @@ func (b *builder) finish(uids []uint32) error {
 	}
 	if b.want.address {
 		for i := range s.address {
-			b.address[i].finish(&s.address[i], s.address[i].val[b.from:])
+			t := &s.address[i]
+			b.address[i].finish(t, b.values(i))
+			if b.few && t.hasVal {
+				t.val = append(t.val, b.val[i]...)
+			}
 			s.count.compared(b.address[i].compares)
 		}
 	}
 	return nil
+}
+
+// values are the new rows' numbers of an address column.
+func (b *builder) values(i int) []int32 {
+	if b.few {
+		return b.val[i]
+	}
+	return b.s.address[i].val[b.from:]
 }
 
 // parts encodes what was added. It reads columns only: a query may read them
@@ -251,6 +274,18 @@ func (b *builder) parts() []part {
 			add(name+".place", t.added, t.places)
 		}
 	}
+	dates, arrival, size := b.all.date, b.all.arrival, b.all.size
+	if !b.few {
+		if b.want.thread {
+			dates = s.cols.date[b.from:]
+		}
+		if b.want.arrival {
+			arrival = s.arrival[b.from:]
+		}
+		if b.want.size {
+			size = s.size[b.from:]
+		}
+	}
 	if b.want.thread {
 		var st streams
 		s.cols.encode(&st, b.from, b.idFrom)
@@ -260,21 +295,21 @@ func (b *builder) parts() []part {
 		add("ref", n, st.ref)
 		dict(&b.subject, s.subject.name)
 		add("subject", n, st.subject)
-		add("date", n, st.date)
+		add("date", n, appendDeltas(make([]byte, 0, 3*n), dates))
 		add("hash", len(b.hash), hashBytes(b.hash))
 		b.hash = nil
 	}
 	if b.want.address {
 		for i := range s.address {
 			dict(&b.address[i], s.address[i].name)
-			add(s.address[i].name, n, appendUints(nil, s.address[i].val[b.from:]))
+			add(s.address[i].name, n, appendUints(nil, b.values(i)))
 		}
 	}
 	if b.want.arrival {
-		add("arrival", n, appendDeltas(nil, s.arrival[b.from:]))
+		add("arrival", n, appendDeltas(nil, arrival))
 	}
 	if b.want.size {
-		add("size", n, appendDeltas(nil, s.size[b.from:]))
+		add("size", n, appendDeltas(nil, size))
 	}
 	if b.want.envelope {
 		parts = append(parts, b.env.parts(n)...)

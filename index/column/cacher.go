@@ -69,6 +69,8 @@ func (m *mailbox) Cache(msgs []index.Cached) error {
 	if missing := h.Messages - st.rows; missing > 2*len(t.recs)+m.tailRows && t.bytes < tailMost {
 		return nil
 	}
+	m.delivering = true
+	defer func() { m.delivering = false }()
 	return m.healing(func() error {
 		_, _, err := m.ready()
 		return err

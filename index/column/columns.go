@@ -39,7 +39,7 @@ const (
 
 // streams are the columns of a run of rows as written.
 type streams struct {
-	uid, ctl, id, ref, date, subject []byte
+	uid, ctl, id, ref, subject []byte
 }
 
 // encode appends rows from, from+1, ... to s. Numbers of ids must have been
@@ -50,11 +50,10 @@ func (c *columns) encode(s *streams, from, idFrom int) {
 	owner := c.owners()
 	next := int32(idFrom)
 	n := c.rows() - from
-	s.ctl, s.ref, s.date = slices.Grow(s.ctl, n), slices.Grow(s.ref, 2*n), slices.Grow(s.date, 2*n)
+	s.ctl, s.ref = slices.Grow(s.ctl, n), slices.Grow(s.ref, 2*n)
 	s.subject = slices.Grow(s.subject, n+n/2)
 	refs := c.refOff[len(c.refOff)-1] - c.refOff[from]
 	s.ref = appendUint(s.ref, uint64(refs))
-	var prevDate int64
 	for i := from; i < c.rows(); i++ {
 		ctl := c.ctl[i] & ctlKeep
 		switch id := c.id[i]; {
@@ -93,8 +92,6 @@ func (c *columns) encode(s *streams, from, idFrom int) {
 		} else {
 			s.subject = appendUint(s.subject, uint64(c.subject[i]))
 		}
-		s.date = appendInt(s.date, c.date[i]-prevDate)
-		prevDate = c.date[i]
 		s.ctl = append(s.ctl, ctl)
 	}
 }

@@ -82,6 +82,7 @@ type mailbox struct {
 	tail            *tail  // nil: not read
 	tailRows        int    // records from which the tail becomes rows of the cache
 	told            []byte // scratch of Cache
+	delivering      bool   // Cache makes rows: nobody asks for a column before they are written
 	answers         *answersFile
 	memo            memo
 	pending         chan struct{} // closed when the cache that is being published is on disk

@@ -329,32 +329,41 @@ func (d *dict) encode(number []int32, count int) []byte {
 
 // loadAll decodes every column that the file has, envelopes excepted.
 func (s *store) loadAll() error {
-	return s.load(wants{thread: true, address: s.covers(addressKeys[0].name), arrival: s.covers("arrival"), size: s.covers("size")})
+	return s.load(wants{thread: true, address: s.covers(addressKeys[0].name), arrival: s.covers("arrival"), size: s.covers("size")}, false)
 }
 
-// loadThreads decodes what every row has.
-func (s *store) loadThreads() error { return s.load(wants{thread: true}) }
-
 // load decodes columns of w that the file has, on two processors: the strings
-// of the subjects take as long as all the rest.
-func (s *store) load(w wants) error {
+// of the subjects take as long as all the rest. With lazy those that new rows
+// are made with: links and strings.
+func (s *store) load(w wants, lazy bool) error {
 	var textErr error
 	var wg sync.WaitGroup
 	if w.thread {
 		wg.Go(func() { textErr = s.loadText(&s.subject) })
 	}
-	err := s.loadRest(w)
+	err := s.loadRest(w, lazy)
 	wg.Wait()
 	return errors.Join(err, textErr)
 }
 
-func (s *store) loadRest(w wants) (err error) {
+func (s *store) loadRest(w wants, lazy bool) (err error) {
 	if w.thread {
-		err = errors.Join(s.loadLinks(), s.loadDates())
+		err = s.loadLinks()
 	}
 	if w.address {
 		for i := range s.address {
-			err = errors.Join(err, s.loadVal(&s.address[i]), s.loadText(&s.address[i]))
+			err = errors.Join(err, s.loadText(&s.address[i]))
+		}
+	}
+	if lazy {
+		return err
+	}
+	if w.thread {
+		err = errors.Join(err, s.loadDates())
+	}
+	if w.address {
+		for i := range s.address {
+			err = errors.Join(err, s.loadVal(&s.address[i]))
 		}
 	}
 	if w.arrival {

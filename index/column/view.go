@@ -276,7 +276,7 @@ func (m *mailbox) fill(st *store, h *index.BaseHeader, a arrivals) error {
 	} else if all, sizes := t.covered(a.uids); all && st.rows == 0 {
 		w = wants{thread: true, address: true, envelope: true, arrival: true, size: sizes} // in hand
 	}
-	b, err := newBuilder(st, w, n)
+	b, err := newBuilder(st, w, n, m.delivering)
 	if err != nil {
 		return err
 	}
@@ -342,7 +342,7 @@ func (m *mailbox) need(st *store, v *view, w wants) error {
 	for i := range int32(v.n) {
 		message[v.row(i)] = i + 1
 	}
-	b, err := newBuilder(st, w, st.rows)
+	b, err := newBuilder(st, w, st.rows, false)
 	if err != nil {
 		return err
 	}
