@@ -33,10 +33,10 @@ func (x *dovecotInstance) UIDNames() (map[uint32]string, error) {
 			continue // the head: version, validity
 		}
 		// UID, extensions that begin with a letter, and the name after " :".
-		word, rest, ok := strings.Cut(in.Text(), " ")
-		uid, err := strconv.ParseUint(word, 10, 32)
-		if i := strings.IndexByte(rest, ':'); ok && err == nil && (i == 0 || i > 0 && rest[i-1] == ' ') {
-			base, _, _ := strings.Cut(rest[i+1:], ":2,")
+		head, file, ok := strings.Cut(in.Text(), " :")
+		word, _, _ := strings.Cut(head, " ")
+		if uid, err := strconv.ParseUint(word, 10, 32); ok && err == nil {
+			base, _, _ := strings.Cut(file, ":2,")
 			names[uint32(uid)] = base
 			continue
 		}
