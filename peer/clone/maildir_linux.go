@@ -84,10 +84,10 @@ func (c *cloner) open() error {
 
 func (c *cloner) close() {
 	for i := range c.src {
-		if c.src[i].fd > 0 {
+		if c.src[i].fd >= 0 {
 			unix.Close(c.src[i].fd)
 		}
-		if c.dst[i] > 0 {
+		if c.dst[i] >= 0 {
 			unix.Close(c.dst[i])
 		}
 	}
@@ -131,47 +131,40 @@ func (c *cloner) run(ctx context.Context) error {
 	return c.times()
 }
 
-// all clones all files, batches of them by several workers.
+// all clones all files, cur/ first: what new/ has twice must find its name taken.
 func (c *cloner) all(ctx context.Context) error {
-	found := len(c.src[inNew].entries) + len(c.src[inCur].entries)
-	defer c.report(found)()
-	type batch struct {
-		in      int
-		entries []entry
-	}
-	batches := make(chan batch)
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error {
-		defer close(batches)
-		// cur first: what new/ has twice finds its name taken.
-		for _, in := range []int{inCur, inNew} {
-			rest := c.src[in].entries
-			for len(rest) > 0 {
-				n := min(256, len(rest))
-				select {
-				case batches <- batch{in, rest[:n]}:
-				case <-ctx.Done():
-					return context.Cause(ctx)
-				}
-				rest = rest[n:]
-			}
+	defer c.report(len(c.src[inNew].entries) + len(c.src[inCur].entries))()
+	for _, in := range []int{inCur, inNew} {
+		if err := c.folder(ctx, in); err != nil {
+			return err
 		}
-		return nil
-	})
-	for range min(8, 2*runtime.GOMAXPROCS(0)) {
+	}
+	return nil
+}
+
+// folder clones the files of one folder, batches of them by several workers.
+func (c *cloner) folder(ctx context.Context, in int) error {
+	const batch = 256
+	entries := c.src[in].entries
+	var next atomic.Int64
+	g, ctx := errgroup.WithContext(ctx)
+	for range min(8, 2*runtime.GOMAXPROCS(0), (len(entries)+batch-1)/batch) {
 		g.Go(func() error {
 			buf := make([]byte, 256<<10)
-			for b := range batches {
-				for _, e := range b.entries {
+			for {
+				i := int(next.Add(batch)) - batch
+				if i >= len(entries) {
+					return nil
+				}
+				for _, e := range entries[i:min(i+batch, len(entries))] {
 					if ctx.Err() != nil {
 						return context.Cause(ctx)
 					}
-					if err := c.message(b.in, e, buf); err != nil {
+					if err := c.message(in, e, buf); err != nil {
 						return err
 					}
 				}
 			}
-			return nil
 		})
 	}
 	return g.Wait()

@@ -16,9 +16,10 @@ func (c *cloner) checkSpace() error {
 	if err := again(func() error { return unix.Fstatfs(c.dst[inCur], &st) }); err != nil {
 		return nil // not knowing is no reason to refuse
 	}
-	free, block := int64(st.Bavail)*st.Bsize, st.Bsize
+	block := int64(st.Bsize)
+	free := int64(st.Bavail) * block
 	if unix.Geteuid() == 0 {
-		free = int64(st.Bfree) * st.Bsize
+		free = int64(st.Bfree) * block
 	}
 	need, files := c.need(block)
 	if need > free {
