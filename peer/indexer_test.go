@@ -85,6 +85,7 @@ func TestIndexers(t *testing.T) {
 		{NewMu(MuOptions{}), []Op{OpThreadAgain, OpSortDateFirst, OpSortDateAgain, OpSortSubjectFirst, OpSortSubjectAgain}, []Op{OpCompact}},
 	} {
 		t.Run(s.sys.Name(), func(t *testing.T) {
+			t.Parallel()
 			if err := s.sys.Available(); err != nil {
 				t.Skip(err)
 			}
@@ -184,6 +185,7 @@ func TestIndexers_order(t *testing.T) {
 		{NewMu(MuOptions{}), map[Op]string{OpSortDateAgain: byDate, OpSortSubjectAgain: bySubject}},
 	} {
 		t.Run(s.sys.Name(), func(t *testing.T) {
+			t.Parallel()
 			if err := s.sys.Available(); err != nil {
 				t.Skip(err)
 			}
