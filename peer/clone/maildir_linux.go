@@ -51,8 +51,8 @@ type cloner struct {
 	from, to string
 	how      Mode // Auto until it is known
 
-	src [2]folder // new, cur: read in this order, so that one that moves is seen twice rather than never
-	dst [2]int    // new, cur
+	src                   [2]folder // new, cur: read in this order, so that one that moves is seen twice rather than never
+	dst                   [2]int    // new, cur
 	done, vanished, bytes atomic.Int64
 }
 

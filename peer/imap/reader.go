@@ -219,8 +219,8 @@ func (r *reader) body(l *line, keep int, hash bool) (whole []byte, err error) {
 
 // ending is the end of the current physical line, p being its last piece.
 func (r *reader) ending(p []byte) []byte {
-	if len(p) >= tailSize {
-		return p[len(p)-tailSize:]
+	if len(p) >= tailSize || len(r.tail) == 0 {
+		return p[max(0, len(p)-tailSize):]
 	}
 	both := append(bytes.Clone(r.tail), p...)
 	return both[max(0, len(both)-tailSize):]
@@ -273,7 +273,7 @@ var statuses = []string{"OK", "NO", "BAD", "BYE", "PREAUTH"}
 func classify(head, tag []byte) (kind, string) {
 	if bytes.HasPrefix(head, []byte("* ")) {
 		for _, s := range statuses {
-			if named(head[2:], s) {
+			if word(head[2:], s) {
 				return untagged, s
 			}
 		}
@@ -284,7 +284,7 @@ func classify(head, tag []byte) (kind, string) {
 	}
 	if rest, ok := bytes.CutPrefix(head, tag); ok && len(tag) > 0 && len(rest) > 0 && rest[0] == ' ' {
 		for _, s := range statuses[:3] {
-			if named(rest[1:], s) {
+			if word(rest[1:], s) {
 				return tagged, s
 			}
 		}
@@ -298,6 +298,11 @@ func named(data []byte, name string) bool {
 	if i := bytes.IndexFunc(data, func(c rune) bool { return c < '0' || c > '9' }); i > 0 && data[i] == ' ' {
 		data = data[i+1:]
 	}
+	return word(data, name)
+}
+
+// word reports whether data begins with the word name, in any case.
+func word(data []byte, name string) bool {
 	if len(data) < len(name) || !strings.EqualFold(string(data[:len(name)]), name) {
 		return false
 	}

@@ -118,7 +118,7 @@ func ParseNumbers(dst []uint32, line []byte, name string) ([]uint32, error) {
 
 // after is what follows the name of a line.
 func after(line []byte, name string) ([]byte, error) {
-	if len(line) > 0 && (line[0] < '0' || line[0] > '9') && named(line, name) {
+	if word(line, name) {
 		return line[len(name):], nil
 	}
 	return nil, fmt.Errorf("imap: not a line of %s: %.60q", name, line)

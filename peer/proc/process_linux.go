@@ -96,9 +96,13 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 		return nil, fmt.Errorf("proc: %w", err)
 	}
 	p.pid = p.child.Pid
-	guard.tell("group", p.pid)
 	p.watch = newSampler(p.pid, false)
 	go p.reap()
+	if err := guard.tell("group", p.pid); err != nil {
+		p.Kill()
+		p.Wait(ctx)
+		return nil, err
+	}
 	p.unbind = context.AfterFunc(ctx, func() {
 		p.mu.Lock()
 		if !p.ended {
