@@ -38,8 +38,9 @@ func (b *Base) sync(src Source) (Changes, error) {
 		before.Busy = false
 		return Changes{Scanned: true}, b.note(before)
 	}
-	// New mail alone needs no rows; where they are loaded a Journal tells all.
-	if _, ok := src.(Journal); !ok || b.table == nil || b.table.off == nil {
+	// New mail alone needs no rows. Where they are loaded, with a table of the keys
+	// that was made for something else, a Journal tells all.
+	if _, ok := src.(Journal); !ok || b.table == nil || b.table.off == nil || b.table.slots == nil {
 		if c, done, err := b.arrive(src, before); done || err != nil {
 			return c, err
 		}
@@ -74,7 +75,7 @@ func (b *Base) note(state State) error {
 	}
 	sum := b.sum
 	sum.state = state
-	return b.append(sum.append(nil), sum, kindNote)
+	return unlessDenied(b.append(sum.append(nil), sum, kindNote))
 }
 
 // persist puts a change on disk: in the log, or, if that gets long, in a new base.

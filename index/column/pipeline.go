@@ -34,6 +34,7 @@ func readAll(r *reader, n, workers int, entry entryFunc, merge func(*chunk) erro
 		workers = 2 * runtime.GOMAXPROCS(0)
 	}
 	workers = max(1, min(workers, chunks, index.MaxReaders))
+	q.workers = workers
 	q.free = make(chan *chunk, 2*index.MaxReaders)
 	q.mu.Lock()
 	for range workers {
@@ -51,6 +52,7 @@ type entryFunc func(i int, e *index.Entry, buf []byte) (*index.Entry, []byte)
 type queue struct {
 	n, rows int // messages, and how many make a chunk
 	chunks  int
+	workers int // to begin with
 	r       *reader
 	entry   entryFunc
 	merge   func(*chunk) error
@@ -72,7 +74,7 @@ type queue struct {
 func (q *queue) spawn() {
 	q.live++
 	q.free <- newChunk(q.r.want, min(q.rows, q.n))
-	if q.live < q.chunks { // else nobody has a second one to read
+	if q.chunks > q.workers { // else nobody has a second one to read
 		q.free <- newChunk(q.r.want, min(q.rows, q.n))
 	}
 	q.wg.Go(q.work)

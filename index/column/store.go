@@ -2,6 +2,7 @@ package column
 
 import (
 	"fmt"
+	"slices"
 
 	"mailbench/index"
 	"mailbench/index/blockfile"
@@ -191,6 +192,9 @@ func (s *store) loadLinks() error {
 		if p.name == "subject" {
 			if !c.decodeLinks(&seg, subjects) {
 				return corrupt("links")
+			}
+			if rows := len(c.ctl); rows == len(seg.ctl) && rows > 0 { // the others will be like the first
+				c.ref = slices.Grow(c.ref, max(0, n-rows)*min(4*rows, len(c.ref)+len(c.ref)/8)/rows)
 			}
 			seg = streams{}
 		}
