@@ -26,9 +26,10 @@ type DovecotOptions struct {
 
 // DovecotMatchedFields is the mail_cache_fields of a column whose cache holds
 // what ours do: the fields that threading and sorting by date and subject read.
-// (Dovecot decides per field anyway, as a client asks for it; naming them makes
-// it cache them all when it reads a message for any of them, so that the first
-// sort after threading reads no mail.)
+// Left alone Dovecot begins to cache a field when a client first asks for it;
+// named, all of them are cached when a message is read for any. (At 20,000
+// messages: thread first 1.2 s instead of 1.5, sort date first 0.07 instead of
+// 0.22; the bytes are the same in the end.)
 const DovecotMatchedFields = "flags date.sent hdr.date hdr.subject hdr.message-id hdr.in-reply-to hdr.references"
 
 // NewDovecot returns the installed Dovecot as a system: its imap on a pipe,
@@ -80,7 +81,9 @@ func (d *dovecot) Prepare(ctx context.Context, run *Run) (Instance, error) {
 			return nil, err
 		}
 	}
-	x.env = []string{"PATH=/usr/bin:/bin:/usr/sbin:/sbin", "USER=" + x.userName(), "HOME=" + x.dir("home"), "LC_ALL=C"}
+	// Each program starts itself again below doveconf and looks for itself in PATH.
+	path := strings.Join([]string{filepath.Dir(bin.imap), filepath.Dir(bin.doveadm), "/usr/bin", "/bin"}, ":")
+	x.env = []string{"PATH=" + path, "USER=" + x.userName(), "HOME=" + x.dir("home"), "LC_ALL=C"}
 	if x.desc.Version, err = x.output(ctx, bin.dovecot, "--version"); err != nil {
 		return nil, err
 	}
@@ -159,7 +162,7 @@ func (x *dovecotInstance) load(ctx context.Context) error {
 		return err
 	}
 	if x.maildir() {
-		return nil
+		return x.age(x.mailDirs(), time.Now().Add(-time.Hour))
 	}
 	fmt.Fprintf(x.run.Log, "%s: importing into %s\n", x.o.Name, x.o.Format)
 	from := "maildir:" + mail + ":INDEX=MEMORY:CONTROL=" + x.dir("importcontrol")
@@ -233,7 +236,7 @@ func (x *dovecotInstance) settled(ctx context.Context) error {
 	if !x.maildir() {
 		return nil
 	}
-	st, err := os.Stat(filepath.Join(x.dir("mail"), "cur"))
+	st, err := os.Stat(x.mailDirs()[0])
 	if errors.Is(err, os.ErrNotExist) {
 		return nil // an empty mailbox, which Dovecot makes
 	}
@@ -250,13 +253,34 @@ func (x *dovecotInstance) settled(ctx context.Context) error {
 	}
 }
 
-// touched changes the time of cur/ and nothing else.
+// touched changes the time of cur/ and nothing else: by a second, so that it
+// stays an old one.
 func (x *dovecotInstance) touched(ctx context.Context) error {
-	now := time.Now()
-	if err := os.Chtimes(filepath.Join(x.dir("mail"), "cur"), now, now); err != nil {
+	cur := x.mailDirs()[0]
+	st, err := os.Stat(cur)
+	if err != nil {
+		return err
+	}
+	if err := x.age([]string{cur}, st.ModTime().Add(time.Second)); err != nil {
 		return err
 	}
 	return x.settled(ctx)
+}
+
+// mailDirs are the directories of the clone whose times Dovecot looks at.
+func (x *dovecotInstance) mailDirs() []string {
+	return []string{filepath.Join(x.dir("mail"), "cur"), filepath.Join(x.dir("mail"), "new")}
+}
+
+// age makes directories as old as those of a mailbox at rest are, so that
+// nothing has to wait for them.
+func (x *dovecotInstance) age(dirs []string, t time.Time) error {
+	for _, dir := range dirs {
+		if err := os.Chtimes(dir, t, t); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Close ends nothing: each process has ended with its operation.
