@@ -1,67 +1,140 @@
-// Package session serves IMAP4rev1 over any index design and store: what a mail
-// client, or the benchmarks of real servers, may say to one mailbox and its
-// subfolders, already authenticated.
 package session
 
 import (
-	"bufio"
-	"context"
+	"errors"
 	"fmt"
-	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 
+	"mailbench/corpus/source"
 	"mailbench/index"
+	"mailbench/maildir"
 	"mailbench/store"
 	"mailbench/store/box"
+	maildirstore "mailbench/store/maildir"
 )
 
 // Config says what a Mailboxes serves.
 type Config struct {
 	Path     string       // of the mail: INBOX, and its subfolders below it
 	Design   index.Design //
-	IndexDir string       // of the index files
+	IndexDir string       // of the index files; made when missing
 	Store    store.Format // nil = the mail as it is: a maildir, an mbox, a message
 	Write    bool         // without it nothing of the mail is ever changed
 	Fsync    box.Fsync    // of what is written
 	Options  index.Options
 	Source   func(path string) (index.Source, error) // opens mail that is only read; nil = source.Open
 	Synced   func() error                            // called once, when INBOX has been brought up to date; may be nil
+	Literal  int64                                   // longest message that APPEND takes, in bytes; 0 = 64 MiB
 }
 
 // Mailboxes are the mailboxes of one user. Any number of connections may be
 // served at once.
-type Mailboxes struct{ cfg Config }
+type Mailboxes struct {
+	cfg   Config
+	boxed bool // every mailbox is a Box from its opening on
 
-// Open makes ready to serve. It opens no mail: SELECT does.
-func Open(cfg Config) (*Mailboxes, error) { return &Mailboxes{cfg: cfg}, nil }
+	mu     sync.Mutex
+	open   map[string]*folder
+	closed bool
+}
 
-// Close closes every mailbox, when the commands on their way have ended.
-func (m *Mailboxes) Close() error { return nil }
+var (
+	errClosed = errors.New("session: closed")
+	errNoSuch = errors.New("no such mailbox")
+)
 
-// Serve speaks IMAP on conn until LOGOUT, the end of what is sent, or the end of
-// ctx. A client that goes away is no error.
-func Serve(ctx context.Context, conn io.ReadWriter, m *Mailboxes) error {
-	r, w := bufio.NewReader(conn), bufio.NewWriter(conn)
-	fmt.Fprint(w, "* PREAUTH [CAPABILITY IMAP4rev1] ready\r\n")
-	for {
-		if err := w.Flush(); err != nil {
-			return err
-		}
-		line, err := r.ReadString('\n')
-		if err != nil {
-			return nil
-		}
-		tag, command, _ := strings.Cut(strings.TrimRight(line, "\r\n"), " ")
-		switch strings.ToUpper(command) {
-		case "CAPABILITY":
-			fmt.Fprintf(w, "* CAPABILITY IMAP4rev1\r\n%s OK CAPABILITY completed\r\n", tag)
-		case "NOOP":
-			fmt.Fprintf(w, "%s OK NOOP completed\r\n", tag)
-		case "LOGOUT":
-			fmt.Fprintf(w, "* BYE logging out\r\n%s OK LOGOUT completed\r\n", tag)
-			return w.Flush()
-		default:
-			fmt.Fprintf(w, "%s NO not yet\r\n", tag)
-		}
+// Open makes ready to serve. It opens no mail: the first command that needs it
+// does.
+func Open(cfg Config) (*Mailboxes, error) {
+	if cfg.Source == nil {
+		cfg.Source = func(path string) (index.Source, error) { return source.Open(path, source.Options{}) }
 	}
+	if cfg.Literal == 0 {
+		cfg.Literal = 64 << 20
+	}
+	m := &Mailboxes{cfg: cfg, open: map[string]*folder{}}
+	switch {
+	case cfg.Store == nil && !cfg.Write:
+	case cfg.Store == nil || cfg.Store.Name() == maildirstore.Format.Name():
+		m.cfg.Store = maildirstore.Format
+		if _, err := os.Stat(filepath.Join(cfg.Path, "cur")); err != nil && cfg.Store == nil {
+			return nil, fmt.Errorf("session: %s is no maildir, and without a store nothing else is written to", cfg.Path)
+		} else if errors.Is(err, fs.ErrNotExist) {
+			if !cfg.Write {
+				return nil, fmt.Errorf("session: %s is no maildir", cfg.Path)
+			}
+			m.boxed = true // it makes one
+		}
+	default:
+		m.boxed = true
+	}
+	return m, nil
+}
+
+// Close closes every mailbox, when the commands on their way have ended. Every
+// command after it is refused.
+func (m *Mailboxes) Close() error {
+	m.mu.Lock()
+	m.closed = true
+	open := m.open
+	m.open = nil
+	m.mu.Unlock()
+	var errs []error
+	for _, f := range open {
+		errs = append(errs, f.close())
+	}
+	return errors.Join(errs...)
+}
+
+// folders lists the mailboxes that there are, INBOX first.
+func (m *Mailboxes) folders() ([]maildir.Folder, error) {
+	inbox := maildir.Folder{Name: "INBOX", Path: m.cfg.Path}
+	if m.boxed && m.cfg.Store.Name() != maildirstore.Format.Name() {
+		return []maildir.Folder{inbox}, nil
+	}
+	if st, err := os.Stat(m.cfg.Path); err != nil || !st.IsDir() {
+		return []maildir.Folder{inbox}, nil
+	}
+	list, err := maildir.Folders(m.cfg.Path)
+	if err == nil && (len(list) == 0 || list[0].Name != "INBOX") {
+		list = append([]maildir.Folder{inbox}, list...)
+	}
+	return list, err
+}
+
+// folder opens the mailbox of a name, or finds it open. errNoSuch: there is none.
+func (m *Mailboxes) folder(name string) (*folder, error) {
+	if strings.EqualFold(name, "INBOX") {
+		name = "INBOX"
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return nil, errClosed
+	}
+	if f := m.open[name]; f != nil {
+		return f, nil
+	}
+	f := &folder{m: m, name: name, path: m.cfg.Path, indexDir: m.cfg.IndexDir}
+	if name != "INBOX" {
+		// Maildir++ has the parts of a name behind dots. A part that has one, or
+		// none of anything, would be another folder or none.
+		dir := "." + strings.ReplaceAll(name, "/", ".")
+		if strings.ContainsAny(name, ".\x00") || strings.Contains("/"+name+"/", "//") {
+			return nil, errNoSuch
+		}
+		f.path = filepath.Join(m.cfg.Path, dir)
+		if st, err := os.Stat(filepath.Join(f.path, "cur")); m.boxed && m.cfg.Store.Name() != maildirstore.Format.Name() || err != nil || !st.IsDir() {
+			return nil, errNoSuch
+		}
+		f.indexDir = filepath.Join(m.cfg.IndexDir, "folders", dir[1:])
+	} else {
+		f.synced = m.cfg.Synced
+	}
+	m.open[name] = f
+	return f, nil
 }
