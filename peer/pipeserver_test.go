@@ -1,0 +1,128 @@
+package peer
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mailbench/corpus"
+	"mailbench/peer/imap"
+	"mailbench/peer/proc"
+)
+
+// prepared makes sys ready over a corpus, or skips the test where it is absent.
+func prepared(t *testing.T, sys System, spec corpus.Spec) (Instance, *Run) {
+	t.Helper()
+	if err := sys.Available(); err != nil {
+		t.Skip(err)
+	}
+	user, err := proc.OrdinaryUser("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := proc.MakeDir("", user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := dir.Remove(); err != nil {
+			t.Error(err)
+		}
+	})
+	run := &Run{Dir: dir.Path, User: user, Timeout: time.Minute, Log: io.Discard}
+	if spec.Messages != 0 {
+		run.Corpus = filepath.Join(t.TempDir(), "mail")
+		if _, err := corpus.WriteMaildir(t.Context(), run.Corpus, spec, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	inst, err := sys.Prepare(t.Context(), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := inst.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return inst, run
+}
+
+// said does an operation and returns the untagged lines of its timed command.
+func said(t *testing.T, inst Instance, op Op) []string {
+	t.Helper()
+	task := inst.Task(op)
+	if task == nil {
+		t.Fatalf("no %s", op)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if task.Before != nil {
+		if err := task.Before(ctx); err != nil {
+			t.Fatalf("%s: %v", op, err)
+		}
+	}
+	p, err := proc.Start(ctx, task.Command)
+	if err != nil {
+		t.Fatalf("%s: %v", op, err)
+	}
+	var out []string
+	if len(task.Script) > 0 {
+		timed := 0
+		client := imap.New(p)
+		if _, err := client.Greeting(ctx); err != nil {
+			t.Fatalf("%s: %v: %s", op, err, inst.LogTail())
+		}
+		for _, step := range task.Script {
+			var on func([]byte)
+			if step.Timed {
+				timed++
+				on = func(line []byte) { out = append(out, string(bytes.Clone(line))) }
+			}
+			if _, err := client.Do(ctx, step.Command, on); err != nil {
+				t.Fatalf("%s: %s: %v: %s", op, step.Command, err, inst.LogTail())
+			}
+		}
+		if timed != 1 {
+			t.Errorf("%s has %d timed steps", op, timed)
+		}
+		if err := client.Logout(ctx); err != nil {
+			t.Fatalf("%s: %v", op, err)
+		}
+	}
+	use, err := p.Wait(ctx)
+	if err != nil || use.Exit != 0 {
+		t.Fatalf("%s: exit status %d, %v: %s", op, use.Exit, err, inst.LogTail())
+	}
+	return out
+}
+
+// line is the only line of an answer that begins with word.
+func line(t *testing.T, lines []string, word string) string {
+	t.Helper()
+	found := slices.DeleteFunc(slices.Clone(lines), func(s string) bool { return !strings.HasPrefix(s, word) })
+	if len(found) != 1 {
+		t.Fatalf("%d lines %s in %.200q", len(found), word, lines)
+	}
+	return found[0]
+}
+
+// told compares what a server answers to op with the corpus's own truth.
+func told(t *testing.T, inst Instance, op Op, truth *corpus.Truth) bool {
+	t.Helper()
+	question := map[string]string{
+		"thread-references": "thread references", "sort-date": "sort date", "sort-subject": "sort subject",
+	}[inst.Task(op).Answer]
+	want, err := truth.Answer(question, nil)
+	if err != nil {
+		t.Fatalf("%s: %v", op, err)
+	}
+	word, _, _ := strings.Cut(question, " ")
+	got := line(t, said(t, inst, op), strings.ToUpper(word)+" ")
+	return "* "+got == string(want)
+}
