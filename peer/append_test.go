@@ -33,9 +33,9 @@ func TestMeasureAppend_dovecot(t *testing.T) {
 	}
 	o := AppendOptions{Clients: []int{1, 3}, Messages: 4, Designs: []string{}, Fsync: []string{"optimized", "always", "never"},
 		Count: 2, Seed: 7, User: ordinary(t)}
-	for _, selected := range []bool{false, true} {
-		o.Select = selected
-		if selected {
+	for _, unselected := range []bool{false, true} {
+		o.Unselected = unselected
+		if unselected {
 			o.Formats, o.Fsync, o.Clients, o.Count = []string{"mdbox"}, []string{"never"}, []int{3}, 1
 		}
 		r, err := MeasureAppend(t.Context(), o)
@@ -43,7 +43,7 @@ func TestMeasureAppend_dovecot(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows := 1
-		if !selected {
+		if !unselected {
 			rows = 3 * 3 * 2
 		}
 		if len(r.Rows) != rows || len(r.Skipped) > 0 {

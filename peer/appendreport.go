@@ -15,7 +15,7 @@ type AppendReport struct {
 	Messages int                    `json:"messages_per_client"`
 	Bytes    int                    `json:"message_bytes"`
 	Rounds   int                    `json:"rounds"`
-	Select   bool                   `json:"select"` // the clients had the mailbox selected
+	Selected bool                   `json:"selected"` // the clients had the mailbox selected
 	Rows     []*AppendRow           `json:"rows"`
 	Systems  map[string]Description `json:"systems"`
 	Skipped  []string               `json:"skipped,omitempty"`
@@ -102,9 +102,9 @@ func (r *AppendReport) cells(row *AppendRow) []string {
 
 // notes are what the reader of the table must know.
 func (r *AppendReport) notes() []string {
-	session := "no mailbox selected"
-	if r.Select {
-		session = "the mailbox selected, so that each session hears of the messages of all"
+	session := "no mailbox is selected"
+	if r.Selected {
+		session = "it is selected, so that each session hears of the messages of all"
 	}
 	notes := []string{
 		fmt.Sprintf("each client appends %d messages of %d bytes to INBOX, one after the other, all clients at once; %s; medians of %d rounds, interleaved", r.Messages, r.Bytes, session, r.Rounds),
