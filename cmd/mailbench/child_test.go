@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"mailbench/peer/proc"
 )
 
 // asCommand makes the test binary be the command, so that a test can have
@@ -36,6 +38,7 @@ func forbid(t testing.TB, path string) {
 }
 
 func TestMain(m *testing.M) {
+	proc.Watchdog()
 	if os.Getenv(asPlain) != "" {
 		becomePlain()
 	}

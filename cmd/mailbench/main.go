@@ -14,9 +14,14 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"mailbench/peer/proc"
 )
 
-func main() { os.Exit(run(os.Args, os.Stdout, os.Stderr)) }
+func main() {
+	proc.Watchdog() // as which we may have been started
+	os.Exit(run(os.Args, os.Stdout, os.Stderr))
+}
 
 // errFound is returned by a command that did its work and found something
 // wrong, which it has printed.
@@ -42,7 +47,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		},
 		Commands: []*cli.Command{
 			threadCommand(), sortCommand(), selectCommand(), explainCommand(),
-			indexCommand(), corpusCommand(), floorsCommand(), planCommand(), sessionCommand(),
+			indexCommand(), corpusCommand(), floorsCommand(), planCommand(), sessionCommand(), verifyCommand(),
 		},
 	}
 	for _, c := range app.Commands {
