@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -92,33 +93,50 @@ func (g *guard) tell(what string, arg any) error {
 	return g.open()
 }
 
-// open starts a watchdog and tells it all. It is in a session of its own, so
-// that neither Ctrl-C nor a closed terminal reaches it, holds nothing of ours
-// but the pipe, and has no parent whose death it would die of.
-func (g *guard) open() error {
+// open starts a watchdog, waits until no signal ends it any more, and tells it
+// all. It is in a session of its own, so that neither Ctrl-C nor a closed
+// terminal reaches it, holds nothing of ours but the pipe, and has no parent
+// whose death it would die of.
+func (g *guard) open() (err error) {
+	var closed []*os.File // at the end
+	defer func() {
+		for _, f := range closed {
+			f.Close()
+		}
+		if err != nil {
+			err = fmt.Errorf("proc: watchdog: %w", err)
+		}
+	}()
 	r, w, err := os.Pipe()
 	if err != nil {
-		return fmt.Errorf("proc: watchdog: %w", err)
+		return err
 	}
-	defer r.Close()
+	closed = append(closed, r)
+	ready, tells, err := os.Pipe()
+	if err != nil {
+		w.Close()
+		return err
+	}
+	closed = append(closed, ready, tells)
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {
 		w.Close()
-		return fmt.Errorf("proc: watchdog: %w", err)
+		return err
 	}
-	defer null.Close()
+	closed = append(closed, null)
 	// Not os.Executable: go run removes the program, and a build replaces it.
 	child, err := os.StartProcess("/proc/self/exe", []string{"mailbench-watchdog"}, &os.ProcAttr{
 		Dir:   "/",
 		Env:   []string{watchEnv + "=" + g.id, "GOMAXPROCS=2"},
-		Files: []*os.File{r, null, null},
+		Files: []*os.File{r, tells, null},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {
 		w.Close()
-		return fmt.Errorf("proc: watchdog: %w", err)
+		return err
 	}
 	go child.Wait() // it ends before us only when somebody kills it
+	tells.Close()
 	var all strings.Builder
 	for pid := range maps.Keys(g.groups) {
 		all.WriteString(message("group", pid))
@@ -126,9 +144,13 @@ func (g *guard) open() error {
 	for dir := range maps.Keys(g.dirs) {
 		all.WriteString(message("dir", dir))
 	}
-	if _, err := w.WriteString(all.String()); err != nil {
-		w.Close()
-		return fmt.Errorf("proc: watchdog: %w", err)
+	if _, err = w.WriteString(all.String()); err == nil {
+		ready.SetReadDeadline(time.Now().Add(30 * time.Second))
+		_, err = ready.Read(make([]byte, 1))
+	}
+	if err != nil {
+		w.Close() // which ends it
+		return err
 	}
 	g.pipe = w
 	return nil

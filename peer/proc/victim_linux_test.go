@@ -119,6 +119,7 @@ func startVictim(t *testing.T, mode string, n int) *killed {
 	if err := k.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { k.cmd.Process.Kill() }) // of a test that fails
 	k.out = bufio.NewReader(out)
 	line, err := k.out.ReadString('\n')
 	k.dir = strings.TrimSpace(line)
@@ -203,20 +204,21 @@ func TestInterrupted_cleansUp(t *testing.T) {
 	}
 }
 
+// watchdogs are those of a program.
+func watchdogs(parent int) (pids []int) {
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		pid, _ := strconv.Atoi(filepath.Base(dir))
+		b, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
+		if st, ok := readStat(pid); ok && st.state != 'Z' && st.parent == parent && string(b) == "mailbench-watchdog\x00" {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
 // The watchdog ends with the program, and by nothing less.
 func TestWatchdog_ends(t *testing.T) {
-	watchdogs := func(parent int) (pids []int) {
-		dirs, _ := filepath.Glob("/proc/[0-9]*")
-		for _, dir := range dirs {
-			pid, _ := strconv.Atoi(filepath.Base(dir))
-			b, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
-			st, ok := readStat(pid)
-			if ok && st.state != 'Z' && string(b) == "mailbench-watchdog\x00" && st.parent == parent {
-				pids = append(pids, pid)
-			}
-		}
-		return pids
-	}
 	k := startVictim(t, "plain", 800)
 	dogs := watchdogs(k.cmd.Process.Pid)
 	if len(dogs) != 1 {

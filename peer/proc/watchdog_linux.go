@@ -34,6 +34,8 @@ func Watchdog() {
 	// Nothing but the death of the program ends a watchdog.
 	signal.Ignore(unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT, unix.SIGPIPE)
 	closeInherited()
+	os.Stdout.WriteString("x") // we are ready
+	os.Stdout.Close()
 	h, dirs := listen()
 	h.id = id
 	h.killAll()
