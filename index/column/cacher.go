@@ -61,12 +61,13 @@ func (m *mailbox) Cache(msgs []index.Cached) error {
 		}
 		return fmt.Errorf("column: %s: %w", TailFile, err)
 	}
-	if len(t.recs) < m.tailRows && t.bytes < tailBytes {
+	rows, most := m.tailBounds(st)
+	if len(t.recs) < rows && t.bytes < most {
 		return nil
 	}
 	// Where the cache lacks more than the tail has, whoever asks first reads all
 	// that mail; a delivery should not.
-	if missing := h.Messages - st.rows; missing > 2*len(t.recs)+m.tailRows && t.bytes < tailMost {
+	if missing := h.Messages - st.rows; missing > 2*len(t.recs)+rows && t.bytes < tailMost {
 		return nil
 	}
 	m.delivering = true
@@ -75,6 +76,14 @@ func (m *mailbox) Cache(msgs []index.Cached) error {
 		_, _, err := m.ready()
 		return err
 	})
+}
+
+// tailBounds are the records and bytes from which the tail becomes rows of st:
+// the more the more rows there are, for that is a pass over them and, after
+// opening, what it takes to bring them into memory.
+func (m *mailbox) tailBounds(st *store) (rows, bytes int) {
+	rows = max(m.tailRows, min(st.rows/tailShare, manyRows-1))
+	return rows, max(tailBytes, rows*(tailBytes/tailRows))
 }
 
 // openTail is the tail of the index, as this handle knows it.

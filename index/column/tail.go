@@ -34,7 +34,7 @@ const TailFile = "mailbench.tail"
 // torn, or the mail is read instead. The share in the hash of the set says of
 // which message a record is, so one of another history of the index is not used.
 //
-// When tailRows or tailBytes are reached, or a question needs them, the records
+// When there are enough of them (tailBounds), or a question needs them, the records
 // become rows of the cache like mail that is read; the next frame then begins
 // the file anew, under another salt.
 const (
@@ -44,6 +44,7 @@ const (
 
 	tailRows  = 2048
 	tailBytes = 2 << 20
+	tailShare = 32       // as many rows as are there may be records, if those are more
 	tailMost  = 64 << 20 // where rows before it are missing in the cache, too
 	maxTail   = 256 << 20
 )
