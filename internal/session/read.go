@@ -56,7 +56,7 @@ func (r *reader) command() ([]byte, error) {
 			if refused != nil {
 				return nil, refused
 			}
-			r.buf = bytes.TrimRight(r.buf, "\r\n")
+			r.buf = bytes.TrimSuffix(bytes.TrimSuffix(r.buf, []byte("\n")), []byte("\r"))
 			return r.buf, nil
 		}
 		limit := int64(maxLiteral)
@@ -126,7 +126,7 @@ func (r *reader) line(most int) (n int, err error) {
 
 // literalAt reports whether a line ends in the announcement of a literal.
 func literalAt(line []byte) (size int64, sync, ok bool) {
-	line = bytes.TrimRight(line, "\r\n")
+	line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 	n := len(line)
 	if n == 0 || line[n-1] != '}' {
 		return 0, false, false

@@ -116,3 +116,8 @@ func (k *talk) say(command string) string {
 		out.WriteString(s)
 	}
 }
+
+func newPipe() (server, client net.Conn) {
+	client, server = net.Pipe()
+	return server, client
+}

@@ -19,6 +19,7 @@ type view struct {
 	behind   bool         // it has messages that are gone: the client has not been told
 	tick     uint32       // of the rows, for flags and new messages
 	gone     uint32       // of the rows, for those that are gone
+	missed   []uint32     // UIDs with other flags that the ticks do not tell of
 	next     uint32       // UIDNEXT: what is not below it is new
 }
 
@@ -38,6 +39,7 @@ func (v *view) share() {
 	r := &v.f.rows
 	v.uid, v.loaded, v.behind = r.uid[:len(r.uid):len(r.uid)], true, false
 	v.tick, v.gone = r.tick, r.gone
+	v.missed = nil
 	v.exists, v.next = uint32(len(v.uid)), v.f.status.UIDNext
 }
 
@@ -86,10 +88,10 @@ func (v *view) recall(m index.Mailbox) error {
 	if !ok {
 		return errNewMailbox
 	}
-	r.tick++
+	var missed []uint32
 	err := c.ChangesSince(v.status.HighestModSeq, func(m index.Message) bool {
-		if i, ok := r.find(m.UID); ok {
-			r.stamp[i] = r.tick
+		if m.UID < v.status.UIDNext {
+			missed = append(missed, m.UID)
 		}
 		return true
 	}, func(gone uint32) bool {
@@ -105,15 +107,8 @@ func (v *view) recall(m index.Mailbox) error {
 	if uid = slices.Compact(uid); len(uid) != int(v.exists) {
 		return errNewMailbox
 	}
-	v.uid, v.loaded = uid, true
-	v.tick = r.tick - 1
-	if len(uid) != n {
-		r.gone = r.tick
-	}
-	v.gone = r.gone
-	if len(uid) != n {
-		v.gone--
-	}
+	v.uid, v.loaded, v.missed = uid, true, missed
+	v.tick, v.gone, v.behind = r.tick, r.gone, len(uid) != n
 	return nil
 }
 
@@ -143,9 +138,9 @@ func (v *view) update(m index.Mailbox, t teller, expunges bool, known func(uid u
 	if v.behind && expunges {
 		v.expunge(t)
 	}
-	if v.tick != r.tick {
+	if v.tick != r.tick || len(v.missed) > 0 {
 		v.flagged(t, known)
-		v.tick = r.tick
+		v.tick, v.missed = r.tick, nil
 	}
 	v.grow(t)
 	v.status = v.f.status
@@ -177,7 +172,8 @@ func (v *view) flagged(t teller, known func(uid uint32) bool) {
 		if uid >= v.next {
 			return
 		}
-		if stamp <= v.tick || known != nil && known(uid) {
+		_, missed := slices.BinarySearch(v.missed, uid)
+		if stamp <= v.tick && !missed || known != nil && known(uid) {
 			continue
 		}
 		more, ok := slices.BinarySearch(v.uid[at:], uid)
