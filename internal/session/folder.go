@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"mailbench/index"
 	"mailbench/internal/fsys"
@@ -27,11 +26,11 @@ type folder struct {
 	// find each other in a group.
 	life    sync.RWMutex
 	shut    bool
-	direct  *direct      // at most one of
-	box     *box.Box     // the two is there
-	unlock  func()       // the lock of indexDir, while box is open
-	wrote   atomic.Int64 // when the last change of ours ended, in ns
-	writing atomic.Int32 // changes of ours on their way
+	direct  *direct                       // at most one of
+	box     *box.Box                      // the two is there
+	unlock  func()                        // the lock of indexDir, while box is open
+	wrote   atomic.Pointer[maildir.State] // what the maildir was after the last change of ours
+	writing atomic.Int32                  // changes of ours on their way
 
 	mu     sync.Mutex // of all below, and of direct
 	status index.Status
@@ -97,6 +96,7 @@ func (f *folder) openBox() error {
 		return err
 	}
 	c := &f.m.cfg
+	f.noted() // before it is listed
 	b, err := box.Open(box.Config{Store: c.Store, Design: c.Design, Dir: f.path, IndexDir: f.indexDir,
 		Fsync: c.Fsync, Cache: true, Options: c.Options})
 	if err != nil {
@@ -104,7 +104,6 @@ func (f *folder) openBox() error {
 		return err
 	}
 	f.box, f.unlock = b, unlock
-	f.wrote.Store(time.Now().UnixNano())
 	f.mu.Lock()
 	f.list = nil
 	f.mu.Unlock()
@@ -164,15 +163,26 @@ func (f *folder) ask(how look, fn func(m index.Mailbox) error) error {
 }
 
 // strangers reports whether somebody else has changed a maildir that is open as
-// a Box, which sees only what it does itself: its directories are younger than
-// the last change of ours. f.life is held.
+// a Box, which sees only what it does itself: its directories are not as they
+// were after the last change of ours. What comes in the moment between such a
+// change and that look is seen with the next that comes. f.life is held.
 func (f *folder) strangers() bool {
-	if f.m.cfg.Store.Name() != maildirstore.Format.Name() || f.writing.Load() > 0 {
+	wrote := f.wrote.Load()
+	if wrote == nil || f.writing.Load() > 0 {
 		return false
 	}
-	wrote := f.wrote.Load()
 	st, err := maildir.Stat(f.path)
-	return err == nil && max(st.CurMTime, st.NewMTime) > wrote && f.writing.Load() == 0 && f.wrote.Load() == wrote
+	return err == nil && st != *wrote && f.writing.Load() == 0 && f.wrote.Load() == wrote
+}
+
+// noted takes down what a maildir is now.
+func (f *folder) noted() {
+	if f.m.cfg.Store.Name() != maildirstore.Format.Name() {
+		return
+	}
+	if st, err := maildir.Stat(f.path); err == nil {
+		f.wrote.Store(&st)
+	}
 }
 
 // reopen opens the Box again, to see what others did to the mail.
@@ -233,7 +243,7 @@ func (f *folder) write(fn func(b *box.Box) error) error {
 	defer f.life.RUnlock()
 	f.writing.Add(1)
 	defer func() {
-		f.wrote.Store(time.Now().UnixNano())
+		f.noted()
 		f.writing.Add(-1)
 	}()
 	return fn(f.box)

@@ -11,8 +11,8 @@ import (
 
 	"mailbench/store"
 	"mailbench/store/box"
-	"mailbench/store/mdbox"
 	maildirstore "mailbench/store/maildir"
+	"mailbench/store/mdbox"
 )
 
 func (k *talk) want(say, want string) {
