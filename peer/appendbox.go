@@ -116,7 +116,7 @@ func newListenBox(o *AppendOptions, run *Run, design, format, fsync string) (*li
 		User:   run.User,
 		Stderr: b.log,
 	}
-	b.desc = Description{Config: fmt.Sprintf("mailbench session -design %s -store %s -write -fsync %s -listen SOCKET", design, format, fsync)}
+	b.desc = Description{Config: fmt.Sprintf("mailbench session -design %s -store %s -write -fsync FSYNC -listen SOCKET", design, format)}
 	return b, nil
 }
 
