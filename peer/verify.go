@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"mailbench/peer/imap"
 	"mailbench/peer/proc"
@@ -34,7 +35,26 @@ type VerifyOptions struct {
 	// RFC is what must be right. Compat are our answers in the reading of Dovecot:
 	// what differs from RFC and is Compat to the last bit is a known difference.
 	RFC, Compat Answers
+	// Readings gives the messages of which the two read a part differently. It is
+	// called once, when an answer differs.
+	Readings func() (map[Part][]uint32, error)
 }
+
+// A Part is something of a message that answers are made of.
+type Part string
+
+// The parts.
+const (
+	PartSubject Part = "subject" // the base subject, casemapped
+	PartDate    Part = "date"    // the sent date
+	PartIDs     Part = "ids"     // Message-ID and references
+	PartFrom    Part = "from"    // the mailbox of the first address
+	PartTo      Part = "to"
+	PartCc      Part = "cc"
+	// The first address as it is displayed (RFC 5957).
+	PartDisplayFrom Part = "displayfrom"
+	PartDisplayTo   Part = "displayto"
+)
 
 // A Verdict is what came of it.
 type Verdict struct {
@@ -59,8 +79,8 @@ type Checked struct {
 	Why      string `json:"why,omitempty"`
 	// For Known and Differs:
 	Moved    int      `json:"moved,omitempty"`    // messages that stand elsewhere
-	Sections []string `json:"sections,omitempty"` // of docs/DIFFERENCES.md
-	UIDs     []uint32 `json:"uids,omitempty"`     // messages that are read differently, for Known
+	Sections []string `json:"sections,omitempty"` // of docs/DIFFERENCES.md, for Known
+	UIDs     []uint32 `json:"uids,omitempty"`     // all messages that are read differently, for Known
 	// First says where the first difference is, Explained what the messages there
 	// say, as JSON objects.
 	First     string   `json:"first,omitempty"`
@@ -95,6 +115,9 @@ func Verify(ctx context.Context, o VerifyOptions) (*Verdict, error) {
 	v := &Verdict{System: o.System.Name(), Version: inst.Describe().Version}
 	if err := v.identity(s, inst, o.RFC); err != nil {
 		return nil, hint(err, inst)
+	}
+	if o.Readings != nil {
+		o.Readings = sync.OnceValues(o.Readings)
 	}
 	for _, q := range questions {
 		c, err := q.check(s, o)

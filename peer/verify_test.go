@@ -139,26 +139,6 @@ func TestLongestKept(t *testing.T) {
 	}
 }
 
-// TestAnswerSuspects holds that whoever made a difference is among the
-// suspects.
-func TestAnswerSuspects(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want []uint32
-	}{
-		{"(1 2)(3)(4)", "(1 2)(3 4)", []uint32{3, 4}},
-		{"(1 2)(3)(4 5)", "(1 2)(3)(4)(5)", []uint32{4, 5}},
-	} {
-		if got := threads(t, c.a).suspects(threads(t, c.b)); !slices.Equal(got, c.want) {
-			t.Errorf("%s, %s: %v, want %v", c.a, c.b, got, c.want)
-		}
-	}
-	got := answer{uids: []uint32{1, 2, 3, 4, 5, 6, 7}}.suspects(answer{uids: []uint32{1, 6, 2, 3, 4, 5, 7}})
-	if !slices.Equal(got, []uint32{1, 2, 5, 6, 7}) {
-		t.Errorf("%v", got)
-	}
-}
-
 func TestFetched(t *testing.T) {
 	const date = 1714656730
 	for _, c := range []struct {

@@ -153,54 +153,6 @@ func (a answer) parents() map[uint32]int64 {
 	return m
 }
 
-// suspects are the messages that may be read differently: those that stand
-// elsewhere and their neighbours in both answers, with all messages of the
-// threads that have no like on the other side.
-func (a answer) suspects(b answer) []uint32 {
-	set := map[uint32]bool{}
-	if a.parent != nil {
-		whole := func(x answer) map[string][]uint32 {
-			out := map[string][]uint32{}
-			for i := 0; i < len(x.uids); {
-				j := i + 1
-				for j < len(x.uids) && x.depth[j] > 0 {
-					j++
-				}
-				out[fmt.Sprint(x.uids[i:j], x.depth[i:j])] = x.uids[i:j]
-				i = j
-			}
-			return out
-		}
-		mine, theirs := whole(a), whole(b)
-		for _, side := range [][2]map[string][]uint32{{mine, theirs}, {theirs, mine}} {
-			for key, uids := range side[0] {
-				if _, ok := side[1][key]; !ok {
-					for _, uid := range uids {
-						set[uid] = true
-					}
-				}
-			}
-		}
-	}
-	kept := keptOf(a.uids, b.uids)
-	for _, x := range []answer{a, b} {
-		for i, uid := range x.uids {
-			if !kept[uid] {
-				for k := max(0, i-1); k <= min(i+1, len(x.uids)-1); k++ {
-					set[x.uids[k]] = true
-				}
-			}
-		}
-	}
-	delete(set, 0)
-	uids := make([]uint32, 0, len(set))
-	for uid := range set {
-		uids = append(uids, uid)
-	}
-	slices.Sort(uids)
-	return uids
-}
-
 // longestKept is the length of the longest common subsequence of two orders of
 // distinct UIDs: what need not be moved. O(n log n).
 func longestKept(a, b []uint32) int { return len(keptOf(a, b)) }

@@ -1,9 +1,7 @@
 package peer
 
 import (
-	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -101,7 +99,7 @@ func (q question) check(s *asker, o VerifyOptions) (Checked, error) {
 	}
 	if theirs.equal(compat) {
 		c.Result = Known
-		return c, c.known(rfc, compat, o)
+		return c, c.known(q, rfc, compat, o)
 	}
 	c.Result = Differs
 	// Whose reading is the nearer one shows what is wrong besides what is known.
@@ -125,65 +123,62 @@ func (q question) check(s *asker, o VerifyOptions) (Checked, error) {
 
 // known says which messages are read differently, and by which section of
 // docs/DIFFERENCES.md.
-func (c *Checked) known(rfc, compat answer, o VerifyOptions) error {
+func (c *Checked) known(q question, rfc, compat answer, o VerifyOptions) error {
 	c.Why = "as ours with -compat dovecot"
 	c.Moved = rfc.moved(compat)
 	c.First, _ = rfc.first(compat)
-	const most = 2000 // messages that are looked at
-	uids := rfc.suspects(compat)
-	if len(uids) > most {
-		uids = uids[:most]
+	if o.Readings == nil {
+		return nil
 	}
-	one, err := o.RFC.Explain(uids)
+	readings, err := o.Readings()
 	if err != nil {
 		return err
 	}
-	two, err := o.Compat.Explain(uids)
-	if err != nil {
-		return err
-	}
-	sections := map[string]bool{}
-	for i := range min(len(one), len(two)) {
-		var a, b map[string]any
-		if err := firstOf(json.Unmarshal(one[i], &a), json.Unmarshal(two[i], &b)); err != nil {
-			return err
-		}
-		read := false
-		for _, s := range differenceSections {
-			for _, field := range s.fields {
-				if !reflect.DeepEqual(a[field], b[field]) {
-					sections[s.text], read = true, true
-				}
+	for _, part := range q.parts() {
+		if uids := readings[part]; len(uids) > 0 {
+			c.UIDs = append(c.UIDs, uids...)
+			if s := differenceSections[part]; !slices.Contains(c.Sections, s) {
+				c.Sections = append(c.Sections, s)
 			}
-		}
-		if read {
-			uid, ok := a["uid"].(float64)
-			if !ok {
-				return fmt.Errorf("verify: an explanation without a uid: %.100s", one[i])
-			}
-			c.UIDs = append(c.UIDs, uint32(uid))
-		}
-	}
-	for _, s := range differenceSections {
-		if sections[s.text] {
-			c.Sections = append(c.Sections, s.text)
 		}
 	}
 	slices.Sort(c.UIDs)
+	c.UIDs = slices.Compact(c.UIDs)
 	return nil
 }
 
-// differenceSections are the rows of docs/DIFFERENCES.md by the fields of an
-// explanation that show them.
-var differenceSections = []struct {
-	fields []string
-	text   string
-}{
-	{[]string{"base_subject", "is_reply"}, "subjects: white space and the order of the steps, RFC 5256 section 2.1 and RFC 5051"},
-	{[]string{"sent_unix", "date_unix"}, "dates: RFC 5322 section 4.3, RFC 5256 section 2.2"},
-	{[]string{"message_id", "references", "in_reply_to"}, "message ids: RFC 5322 section 3.2.3, References with more than 1,000 ids"},
-	{[]string{"from", "to", "cc"}, "addresses: RFC 5322 section 4.4, RFC 2047 section 5"},
+// parts are what the answer is made of.
+func (q question) parts() (parts []Part) {
+	switch q.thread {
+	case "REFERENCES":
+		return []Part{PartIDs, PartSubject, PartDate}
+	case "REFS":
+		return []Part{PartIDs, PartDate}
+	case "ORDEREDSUBJECT":
+		return []Part{PartSubject, PartDate}
+	}
+	for _, key := range strings.Fields(q.sort) {
+		parts = append(parts, Part(strings.ToLower(key))) // REVERSE, SIZE and ARRIVAL are none
+	}
+	return parts
 }
+
+// differenceSections are the rows of docs/DIFFERENCES.md by what they are about.
+var differenceSections = map[Part]string{
+	PartSubject:     "white space in subjects and the order of the steps, RFC 5256 section 2.1 and RFC 5051",
+	PartDate:        "dates, RFC 5322 section 4.3 and RFC 5256 section 2.2",
+	PartIDs:         "message ids, RFC 5322 section 3.2.3; References with more than 1,000 ids",
+	PartFrom:        addressSection,
+	PartTo:          addressSection,
+	PartCc:          addressSection,
+	PartDisplayFrom: displaySection,
+	PartDisplayTo:   displaySection,
+}
+
+const (
+	addressSection = "addresses, RFC 5322 section 4.4"
+	displaySection = "encoded words inside other text and in unknown charsets, RFC 2047 section 5; addresses, RFC 5322 section 4.4"
+)
 
 // String is the line of a report: "THREAD REFERENCES: same".
 func (c Checked) String() string {

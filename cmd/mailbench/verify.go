@@ -149,7 +149,7 @@ func verified(ctx context.Context, c *cli.Context, system peer.System, run *peer
 		return nil, err
 	}
 	defer compat.Close()
-	v, err := peer.Verify(ctx, peer.VerifyOptions{System: system, Run: run, RFC: rfc, Compat: compat})
+	v, err := peer.Verify(ctx, peer.VerifyOptions{System: system, Run: run, RFC: rfc, Compat: compat, Readings: rfc.readings})
 	if err == nil {
 		err = unread(c, rfc.box.src, "cannot be compared")
 	}

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	"mailbench/corpus/source"
 	"mailbench/index"
 	"mailbench/index/designs"
 	"mailbench/internal/explain"
+	"mailbench/peer"
 	mailsort "mailbench/sort"
 	"mailbench/thread"
 )
@@ -141,4 +143,47 @@ func (o *ours) each(want map[uint32]bool, fn func(m index.Message, x *explain.Me
 		return fn(m, x)
 	})
 	return errors.Join(err, bad)
+}
+
+// readings gives the messages of which the two readings read a part
+// differently. It reads all headers once.
+func (o *ours) readings() (map[peer.Part][]uint32, error) {
+	const most = 1000 // references that Dovecot reads
+	rfc := index.Extractor{Want: index.WantAll, Compat: rfcReading}
+	dovecot := index.Extractor{Want: index.WantAll, Compat: dovecotReading}
+	parts := make(map[peer.Part][]uint32)
+	var a, b index.Fields
+	var buf []byte
+	var bad error
+	err := o.box.mb.Messages(func(m index.Message) bool {
+		e := o.entries[m.Key]
+		if e == nil {
+			return true // Messages has said so
+		}
+		head, err := o.box.src.ReadHeader(e, buf[:0])
+		if err != nil {
+			bad = err
+			return false
+		}
+		buf = head
+		rfc.Extract(head, &a)
+		dovecot.Extract(head, &b)
+		differs := map[peer.Part]bool{
+			peer.PartIDs:         len(a.Refs) > most || !bytes.Equal(a.ID, b.ID) || !slices.EqualFunc(a.Refs, b.Refs, bytes.Equal),
+			peer.PartSubject:     a.Reply != b.Reply || !bytes.Equal(a.Subject, b.Subject),
+			peer.PartDate:        a.DateOK != b.DateOK || a.Date != b.Date,
+			peer.PartFrom:        !bytes.Equal(a.From, b.From),
+			peer.PartTo:          !bytes.Equal(a.To, b.To),
+			peer.PartCc:          !bytes.Equal(a.Cc, b.Cc),
+			peer.PartDisplayFrom: !bytes.Equal(a.DisplayFrom, b.DisplayFrom),
+			peer.PartDisplayTo:   !bytes.Equal(a.DisplayTo, b.DisplayTo),
+		}
+		for part, d := range differs {
+			if d {
+				parts[part] = append(parts[part], m.UID)
+			}
+		}
+		return true
+	})
+	return parts, errors.Join(err, bad)
 }
