@@ -108,32 +108,53 @@ type appendSystem struct {
 
 // An appendBox is one mailbox, which any number of sessions may use at once.
 type appendBox interface {
-	// Connect begins n sessions.
-	Connect(ctx context.Context, n int) (*appendSessions, error)
+	// Start makes ready for sessions; one server of a box at a time.
+	Start(ctx context.Context) (appendServer, error)
 	Describe() Description
 	LogTail() string
 	Close() error
 }
 
-// An appendSessions are clients' connections and the processes behind them.
-type appendSessions struct {
-	conns []io.ReadWriter
-	procs []proc.Conn
-	// end waits for the processes, when LOGOUT has been said on every connection.
-	end func(ctx context.Context) error
+// An appendServer is what answers the sessions. Dial may be called by several at
+// once.
+type appendServer interface {
+	// Dial begins a session, already authenticated.
+	Dial(ctx context.Context) (io.ReadWriter, error)
+	// Procs are all processes there have been.
+	Procs() []proc.Conn
+	// End waits for them, when LOGOUT has been said in every session.
+	End(ctx context.Context) error
+	// Kill ends what still runs, after an error.
+	Kill()
 }
 
-// kill ends what still runs, after an error.
-func (s *appendSessions) kill() {
-	for _, p := range s.procs {
-		p.Kill()
-	}
-	for _, c := range s.conns {
-		if c, ok := c.(io.Closer); ok {
-			c.Close()
-		}
-	}
+// appendSessions are clients' connections and the server behind them.
+type appendSessions struct {
+	conns  []io.ReadWriter
+	server appendServer
 }
+
+// connect starts a server and n sessions.
+func connect(ctx context.Context, box appendBox, n int) (*appendSessions, error) {
+	server, err := box.Start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &appendSessions{server: server}
+	for range n {
+		c, err := server.Dial(ctx)
+		if err != nil {
+			s.kill()
+			return nil, err
+		}
+		s.conns = append(s.conns, c)
+	}
+	return s, nil
+}
+
+func (s *appendSessions) end(ctx context.Context) error { return s.server.End(ctx) }
+
+func (s *appendSessions) kill() { s.server.Kill() }
 
 // MeasureAppend appends the same messages, of 3 KiB, to every system, each with
 // an empty mailbox of its own in each round, and reads every one of them back.
@@ -191,7 +212,7 @@ func MeasureAppend(ctx context.Context, o AppendOptions) (*AppendReport, error) 
 // created selects the mailbox once, before the clients come: many sessions of
 // Dovecot that all make the same mdbox at once end each other.
 func created(ctx context.Context, box appendBox) error {
-	s, err := box.Connect(ctx, 1)
+	s, err := connect(ctx, box, 1)
 	if err != nil {
 		return err
 	}
@@ -232,7 +253,7 @@ func (o *AppendOptions) once(ctx context.Context, s appendSystem, run *Run, row 
 	if err := created(ctx, box); err != nil {
 		return sample, desc, err
 	}
-	sessions, err := box.Connect(ctx, row.Clients)
+	sessions, err := connect(ctx, box, row.Clients)
 	if err != nil {
 		return sample, desc, err
 	}
@@ -243,7 +264,7 @@ func (o *AppendOptions) once(ctx context.Context, s appendSystem, run *Run, row 
 	if err := sessions.end(ctx); err != nil {
 		return sample, desc, err
 	}
-	reading, err := box.Connect(ctx, 1)
+	reading, err := connect(ctx, box, 1)
 	if err != nil {
 		return sample, desc, err
 	}

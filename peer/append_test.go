@@ -82,7 +82,7 @@ func TestReadBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	box := &pipeBox{inst}
-	s, err := box.Connect(ctx, 2)
+	s, err := connect(ctx, box, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestReadBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := func(messages [][]byte) error {
-		s, err := box.Connect(ctx, 1)
+		s, err := connect(ctx, box, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

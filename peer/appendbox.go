@@ -8,6 +8,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -49,19 +51,39 @@ func appendSystems(o *AppendOptions) (list []appendSystem) {
 // A pipeBox is served by a process for each session, on a pipe.
 type pipeBox struct{ Instance }
 
-func (b *pipeBox) Connect(ctx context.Context, n int) (*appendSessions, error) {
-	s := &appendSessions{}
-	command := b.Task(OpNoop).Command
-	for range n {
-		p, err := proc.Start(ctx, command)
-		if err != nil {
-			s.kill()
-			return nil, err
-		}
-		s.conns, s.procs = append(s.conns, p), append(s.procs, p)
+func (b *pipeBox) Start(context.Context) (appendServer, error) {
+	return &pipeServer{command: b.Task(OpNoop).Command}, nil
+}
+
+type pipeServer struct {
+	command proc.Command
+	mu      sync.Mutex
+	procs   []proc.Conn
+}
+
+func (s *pipeServer) Dial(ctx context.Context) (io.ReadWriter, error) {
+	p, err := proc.Start(ctx, s.command)
+	if err != nil {
+		return nil, err
 	}
-	s.end = func(ctx context.Context) error { return waitAll(ctx, s.procs) }
-	return s, nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.procs = append(s.procs, p)
+	return p, nil
+}
+
+func (s *pipeServer) Procs() []proc.Conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.procs)
+}
+
+func (s *pipeServer) End(ctx context.Context) error { return waitAll(ctx, s.Procs()) }
+
+func (s *pipeServer) Kill() {
+	for _, p := range s.Procs() {
+		p.Kill()
+	}
 }
 
 // waitAll waits for processes to end; one that does not end well is an error.
@@ -124,7 +146,7 @@ func (b *listenBox) Describe() Description { return b.desc }
 func (b *listenBox) LogTail() string       { return lastLine(b.log) }
 func (b *listenBox) Close() error          { return nil }
 
-func (b *listenBox) Connect(ctx context.Context, n int) (*appendSessions, error) {
+func (b *listenBox) Start(ctx context.Context) (appendServer, error) {
 	if err := os.Remove(b.socket); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
@@ -132,34 +154,58 @@ func (b *listenBox) Connect(ctx context.Context, n int) (*appendSessions, error)
 	if err != nil {
 		return nil, err
 	}
-	ended := make(chan struct{})
+	s := &listenServer{socket: b.socket, process: p, ended: make(chan struct{})}
 	go func() {
-		defer close(ended)
+		defer close(s.ended)
 		p.Wait(ctx)
 	}()
-	s := &appendSessions{procs: []proc.Conn{p}}
-	for range n {
-		c, err := dialWhenThere(ctx, b.socket, ended)
-		if err != nil {
-			s.kill()
-			return nil, err
-		}
-		s.conns = append(s.conns, c)
-	}
-	s.end = func(ctx context.Context) error {
-		for _, c := range s.conns {
-			c.(io.Closer).Close()
-		}
-		child, err := os.FindProcess(p.PID())
-		if err != nil {
-			return err
-		}
-		if err := child.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
-			return err
-		}
-		return waitAll(ctx, s.procs)
-	}
 	return s, nil
+}
+
+type listenServer struct {
+	socket  string
+	process *proc.Process
+	ended   chan struct{}
+	mu      sync.Mutex
+	conns   []net.Conn
+}
+
+func (s *listenServer) Dial(ctx context.Context) (io.ReadWriter, error) {
+	c, err := dialWhenThere(ctx, s.socket, s.ended)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conns = append(s.conns, c)
+	return c, nil
+}
+
+func (s *listenServer) Procs() []proc.Conn { return []proc.Conn{s.process} }
+
+func (s *listenServer) hangUp() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.conns {
+		c.Close()
+	}
+}
+
+func (s *listenServer) Kill() {
+	s.process.Kill()
+	s.hangUp()
+}
+
+func (s *listenServer) End(ctx context.Context) error {
+	s.hangUp()
+	child, err := os.FindProcess(s.process.PID())
+	if err != nil {
+		return err
+	}
+	if err := child.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	return waitAll(ctx, s.Procs())
 }
 
 // dialWhenThere connects to a socket that a process just started is about to

@@ -116,7 +116,7 @@ type used struct {
 }
 
 func (s *appendSessions) usage() (sum used) {
-	for _, p := range s.procs {
+	for _, p := range s.server.Procs() {
 		sum.cpu += p.CPU()
 		sum.written += p.Usage().Written
 	}
