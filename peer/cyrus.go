@@ -158,6 +158,7 @@ func (x *cyrusInstance) configuration() (string, error) {
 		{"unixhierarchysep", "yes"},
 		{"duplicatesuppression", "no"},
 		{"search_engine", "none"},
+		{"munge8bit", "no"}, // it would cache subjects with 8-bit letters as XXX, and sort by that
 	} {
 		fmt.Fprintf(&b, "%s: %s\n", line[0], line[1])
 	}
@@ -266,7 +267,7 @@ func (x *cyrusInstance) Task(op Op) *Task {
 	}
 	switch op {
 	case OpNoop:
-		t.Script = []Step{login, {Command: "NOOP", Timed: true}}
+		t.Script, t.Before = []Step{login, {Command: "NOOP", Timed: true}}, nil // it wants no mailbox
 		return t
 	case OpSelectFirst:
 		return &Task{Command: x.reconstruct(), Note: "reconstruct: it reads all mail and fills the cache too"}

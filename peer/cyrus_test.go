@@ -37,6 +37,9 @@ func TestCyrus(t *testing.T) {
 	}
 	for round := range 2 {
 		said(t, inst, OpNoop)
+		if _, err := os.Stat(filepath.Join(inst.(*cyrusInstance).spool, "cyrus.index")); err == nil {
+			t.Error("NOOP makes the index, which the first select is for")
+		}
 		if round == 0 {
 			said(t, inst, OpSelectFirst)
 		} // else the index that threading wants is made for it
