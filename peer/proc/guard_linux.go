@@ -33,8 +33,8 @@ type guard struct {
 	id string
 
 	mu     sync.Mutex
-	pipe   *os.File // nil: none yet
-	groups map[int]bool
+	pipe   *os.File      // nil: none yet
+	groups map[int]int64 // number, start of its leader
 	dirs   map[string]bool
 }
 
@@ -44,7 +44,7 @@ var theGuard = sync.OnceValue(func() *guard {
 	if outer := os.Getenv(markEnv); outer != "" {
 		id = outer + "." + id
 	}
-	return &guard{id: id, groups: map[int]bool{}, dirs: map[string]bool{}}
+	return &guard{id: id, groups: map[int]int64{}, dirs: map[string]bool{}}
 })
 
 // startOf tells processes apart that have had the same number.
@@ -70,7 +70,7 @@ func (g *guard) tell(what string, arg any) error {
 		if what == "free" {
 			delete(g.groups, arg)
 		} else {
-			g.groups[arg] = true
+			g.groups[arg] = startOf(arg)
 		}
 	case string:
 		if what == "gone" {
@@ -83,7 +83,7 @@ func (g *guard) tell(what string, arg any) error {
 		return nil
 	}
 	if g.pipe != nil {
-		_, err := g.pipe.WriteString(message(what, arg))
+		_, err := g.pipe.WriteString(g.message(what, arg))
 		if err == nil {
 			return nil
 		}
@@ -139,10 +139,10 @@ func (g *guard) open() (err error) {
 	tells.Close()
 	var all strings.Builder
 	for pid := range maps.Keys(g.groups) {
-		all.WriteString(message("group", pid))
+		all.WriteString(g.message("group", pid))
 	}
 	for dir := range maps.Keys(g.dirs) {
-		all.WriteString(message("dir", dir))
+		all.WriteString(g.message("dir", dir))
 	}
 	if _, err = w.WriteString(all.String()); err == nil {
 		ready.SetReadDeadline(time.Now().Add(30 * time.Second))
@@ -156,11 +156,12 @@ func (g *guard) open() (err error) {
 	return nil
 }
 
-func message(what string, arg any) string {
+// message is a line for the watchdog.
+func (g *guard) message(what string, arg any) string {
 	if path, ok := arg.(string); ok {
 		return fmt.Sprintf("%s %q\n", what, path)
 	}
-	return fmt.Sprintf("%s %d\n", what, arg)
+	return fmt.Sprintf("%s %d %d\n", what, arg, g.groups[arg.(int)])
 }
 
 // Guard makes KillAll and the watchdog kill the process group of pid too: that

@@ -12,7 +12,7 @@ import (
 // A hunt finds the processes of a run.
 type hunt struct {
 	id     string
-	groups map[int]bool // process groups; also sessions, of daemons
+	groups map[int]int64 // process groups, also sessions of daemons, with the start of their leaders; 0: not known
 }
 
 // patience is how long killed processes may take to go, and a directory whose
@@ -23,7 +23,11 @@ const patience = 3 * time.Second
 // we looked.
 func (h hunt) killAll() {
 	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
-		for group := range h.groups {
+		for group, start := range h.groups {
+			if st, ok := readStat(group); ok && start != 0 && st.startTicks != start {
+				delete(h.groups, group) // that number is another's now
+				continue
+			}
 			unix.Kill(-group, unix.SIGKILL)
 		}
 		left := h.find()
@@ -58,7 +62,9 @@ func (h hunt) find() []int {
 			continue
 		}
 		children[st.parent] = append(children[st.parent], pid)
-		if h.groups[st.group] || h.groups[st.session] || h.marked(procFile(pid, "environ")) {
+		_, group := h.groups[st.group]
+		_, session := h.groups[st.session]
+		if group || session || h.marked(procFile(pid, "environ")) {
 			found = append(found, pid)
 		}
 	}

@@ -66,15 +66,16 @@ func closeInherited() {
 
 // listen reads what the program tells until it has ended.
 func listen() (h hunt, dirs map[string]bool) {
-	h.groups, dirs = map[int]bool{}, map[string]bool{}
+	h.groups, dirs = map[int]int64{}, map[string]bool{}
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
 		what, arg, _ := strings.Cut(lines.Text(), " ")
-		pid, pidErr := strconv.Atoi(arg)
+		number, start, _ := strings.Cut(arg, " ")
+		pid, pidErr := strconv.Atoi(number)
 		path, pathErr := strconv.Unquote(arg)
 		switch {
 		case what == "group" && pidErr == nil && pid > 1:
-			h.groups[pid] = true
+			h.groups[pid], _ = strconv.ParseInt(start, 10, 64)
 		case what == "free" && pidErr == nil:
 			delete(h.groups, pid)
 		case what == "dir" && pathErr == nil && filepath.IsAbs(path):
