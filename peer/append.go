@@ -29,6 +29,11 @@ type AppendOptions struct {
 	// appends about half as fast.
 	Unselected bool
 
+	// Imaptest is that program; when it is there, its append and its mix appear as
+	// rows, through a relay on 127.0.0.1. "" = the one in PATH, if any.
+	Imaptest string
+	Seconds  int // that it runs; 0 = 5
+
 	Dovecot DovecotOptions // Format and Fsync are set here
 	Program string         // mailbench; "" = this executable
 	Env     []string       // added to its environment
@@ -62,6 +67,9 @@ func (o *AppendOptions) defaults() error {
 	}
 	if o.Count == 0 {
 		o.Count = 3
+	}
+	if o.Seconds == 0 {
+		o.Seconds = 5
 	}
 	if o.Timeout == 0 {
 		o.Timeout = 5 * time.Minute
@@ -173,10 +181,22 @@ func MeasureAppend(ctx context.Context, o AppendOptions) (*AppendReport, error) 
 		}
 		systems = append(systems, s)
 	}
-	for _, fsync := range o.Fsync {
-		for _, clients := range o.Clients {
-			for _, s := range systems {
-				report.Rows = append(report.Rows, &AppendRow{System: s.name, Against: s.against, Fsync: fsync, Clients: clients})
+	drivers := []string{""}
+	imaptest, err := imaptestProgram(o.Imaptest)
+	if err == nil {
+		drivers = append(drivers, imaptestAppend, imaptestMix)
+	} else if o.Imaptest != "" {
+		return nil, fmt.Errorf("append: %w", err)
+	} else {
+		report.Skipped = append(report.Skipped, err.Error())
+	}
+	o.Imaptest = imaptest
+	for _, driver := range drivers {
+		for _, fsync := range o.Fsync {
+			for _, clients := range o.Clients {
+				for _, s := range systems {
+					report.Rows = append(report.Rows, &AppendRow{System: s.name, Against: s.against, Driver: driver, Fsync: fsync, Clients: clients})
+				}
 			}
 		}
 	}
@@ -252,6 +272,10 @@ func (o *AppendOptions) once(ctx context.Context, s appendSystem, run *Run, row 
 	}()
 	if err := created(ctx, box); err != nil {
 		return sample, desc, err
+	}
+	if row.Driver != "" {
+		sample, err = o.imaptestRun(ctx, box, run, row, messages)
+		return sample, box.Describe(), err
 	}
 	sessions, err := connect(ctx, box, row.Clients)
 	if err != nil {

@@ -46,7 +46,7 @@ func TestMeasureAppend_dovecot(t *testing.T) {
 		if !unselected {
 			rows = 3 * 3 * 2
 		}
-		if len(r.Rows) != rows || len(r.Skipped) > 0 {
+		if len(r.Rows) != rows || len(r.Skipped) > 1 { // imaptest
 			t.Fatalf("%d rows, skipped %q", len(r.Rows), r.Skipped)
 		}
 		for _, row := range r.Rows {
@@ -216,9 +216,9 @@ func TestMeasureAppend_refuses(t *testing.T) {
 
 func TestAppendReport(t *testing.T) {
 	r := &AppendReport{Messages: 100, Bytes: 3072, Rounds: 3, Skipped: []string{"x: not found"}, Rows: []*AppendRow{
-		{System: "dovecot-mdbox", Fsync: "never", Clients: 2, Samples: []AppendSample{{Wall: time.Second}, {Wall: 2 * time.Second}, {Wall: 4 * time.Second, CPU: time.Second, Written: 1000}}},
+		{System: "dovecot-mdbox", Fsync: "never", Clients: 2, Samples: []AppendSample{{Messages: 200, Wall: time.Second}, {Messages: 200, Wall: 2 * time.Second}, {Messages: 200, Wall: 4 * time.Second, CPU: time.Second, Written: 1000}}},
 		{System: "column-mdbox", Against: "dovecot-mdbox", Fsync: "never", Clients: 2, Samples: []AppendSample{
-			{Wall: time.Second / 4, CPU: 20 * time.Millisecond, Written: 400_000, P50: time.Millisecond, P99: 3 * time.Millisecond}}},
+			{Messages: 200, Wall: time.Second / 4, CPU: 20 * time.Millisecond, Written: 400_000, P50: time.Millisecond, P99: 3 * time.Millisecond}}},
 		{System: "column-mdbox", Against: "dovecot-mdbox", Fsync: "optimized", Clients: 2},
 	}}
 	r.describe("dovecot-mdbox", Description{Version: "9.9"})

@@ -85,7 +85,7 @@ func appendAll(ctx context.Context, s *appendSessions, messages [][]byte, select
 	}
 	share := len(messages) / len(clients)
 	took := make([]time.Duration, len(messages))
-	before := s.usage()
+	before := usageOf(s.server)
 	began := time.Now()
 	err = each(func(i int) error {
 		for k := i * share; k < (i+1)*share; k++ {
@@ -97,11 +97,11 @@ func appendAll(ctx context.Context, s *appendSessions, messages [][]byte, select
 		}
 		return nil
 	})
-	sample := AppendSample{Wall: time.Since(began)}
+	sample := AppendSample{Wall: time.Since(began), Messages: len(messages)}
 	if err != nil {
 		return sample, err
 	}
-	after := s.usage()
+	after := usageOf(s.server)
 	sample.CPU = after.cpu - before.cpu
 	sample.Written = after.written - before.written
 	slices.Sort(took)
@@ -115,8 +115,8 @@ type used struct {
 	written int64
 }
 
-func (s *appendSessions) usage() (sum used) {
-	for _, p := range s.server.Procs() {
+func usageOf(server appendServer) (sum used) {
+	for _, p := range server.Procs() {
 		sum.cpu += p.CPU()
 		sum.written += p.Usage().Written
 	}

@@ -25,6 +25,7 @@ type AppendReport struct {
 type AppendRow struct {
 	System  string         `json:"system"`
 	Against string         `json:"against,omitempty"` // the system that its ratio is to
+	Driver  string         `json:"driver,omitempty"`  // "" = ours; "imaptest append", "imaptest mix"
 	Fsync   string         `json:"fsync"`             // in Dovecot's words
 	Clients int            `json:"clients"`
 	Samples []AppendSample `json:"samples"` // one a round
@@ -32,11 +33,12 @@ type AppendRow struct {
 
 // AppendSample is one round of a row.
 type AppendSample struct {
-	Wall    time.Duration `json:"wall_ns"`       // from the first APPEND to the last OK
-	CPU     time.Duration `json:"cpu_ns"`        // of all processes of the server
-	Written int64         `json:"written_bytes"` // by them, to files
-	P50     time.Duration `json:"p50_ns"`        // of one APPEND
-	P99     time.Duration `json:"p99_ns"`
+	Messages int           `json:"messages"`      // appended; with imaptest mix, commands done
+	Wall     time.Duration `json:"wall_ns"`       // from the first APPEND to the last OK
+	CPU      time.Duration `json:"cpu_ns"`        // of all processes of the server
+	Written  int64         `json:"written_bytes"` // by them, to files
+	P50      time.Duration `json:"p50_ns"`        // of one APPEND
+	P99      time.Duration `json:"p99_ns"`
 }
 
 func (r *AppendReport) describe(system string, d Description) {
@@ -48,8 +50,7 @@ func (r *AppendReport) describe(system string, d Description) {
 
 // Rate is the messages per second of each round, ascending.
 func (r *AppendReport) Rate(row *AppendRow) []float64 {
-	n := float64(r.Messages * row.Clients)
-	return sorted(row.Samples, func(s AppendSample) float64 { return n / s.Wall.Seconds() })
+	return sorted(row.Samples, func(s AppendSample) float64 { return float64(s.Messages) / s.Wall.Seconds() })
 }
 
 func sorted(samples []AppendSample, of func(AppendSample) float64) []float64 {
@@ -65,7 +66,7 @@ func sorted(samples []AppendSample, of func(AppendSample) float64) []float64 {
 // with the same promise and clients, 0 without one.
 func (r *AppendReport) Ratio(row *AppendRow) float64 {
 	for _, other := range r.Rows {
-		if other.System == row.Against && other.Fsync == row.Fsync && other.Clients == row.Clients && len(other.Samples) > 0 && len(row.Samples) > 0 {
+		if other.System == row.Against && other.Driver == row.Driver && other.Fsync == row.Fsync && other.Clients == row.Clients && len(other.Samples) > 0 && len(row.Samples) > 0 {
 			return middle(r.Rate(row)) / middle(r.Rate(other))
 		}
 	}
@@ -79,11 +80,10 @@ var appendHead = []string{"system", "fsync", "clients", "messages/s", "min..max"
 
 // cells are the figures of a row.
 func (r *AppendReport) cells(row *AppendRow) []string {
-	cells := []string{row.System, row.Fsync, fmt.Sprint(row.Clients)}
+	cells := []string{strings.TrimSpace(row.System + " " + row.Driver), row.Fsync, fmt.Sprint(row.Clients)}
 	if len(row.Samples) == 0 {
 		return append(cells, "-", "-", "-", "-", "-", "-", "-")
 	}
-	n := float64(r.Messages * row.Clients)
 	of := func(f func(AppendSample) float64) float64 { return middle(sorted(row.Samples, f)) }
 	rate := r.Rate(row)
 	ratio := "-"
@@ -94,10 +94,18 @@ func (r *AppendReport) cells(row *AppendRow) []string {
 		fmt.Sprintf("%.0f", middle(rate)),
 		fmt.Sprintf("%.0f..%.0f", rate[0], rate[len(rate)-1]),
 		ratio,
-		fmt.Sprintf("%.0f", of(func(s AppendSample) float64 { return float64(s.CPU.Nanoseconds()) / 1e3 / n })),
-		fmt.Sprintf("%.0f", of(func(s AppendSample) float64 { return float64(s.Written) / n })),
-		fmt.Sprintf("%.2f", of(func(s AppendSample) float64 { return s.P50.Seconds() * 1e3 })),
-		fmt.Sprintf("%.2f", of(func(s AppendSample) float64 { return s.P99.Seconds() * 1e3 })))
+		fmt.Sprintf("%.0f", of(func(s AppendSample) float64 { return float64(s.CPU.Nanoseconds()) / 1e3 / float64(s.Messages) })),
+		fmt.Sprintf("%.0f", of(func(s AppendSample) float64 { return float64(s.Written) / float64(s.Messages) })),
+		milliseconds(of(func(s AppendSample) float64 { return s.P50.Seconds() })),
+		milliseconds(of(func(s AppendSample) float64 { return s.P99.Seconds() })))
+}
+
+// milliseconds formats seconds, of which 0 are not known.
+func milliseconds(s float64) string {
+	if s == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", s*1e3)
 }
 
 // notes are what the reader of the table must know.
@@ -111,6 +119,12 @@ func (r *AppendReport) notes() []string {
 		"ratio: messages/s to those of Dovecot with the same format, promise and clients; cpu: all processes of the server; written: bytes that they made dirty in files",
 		"optimized: a message is on disk before its OK (Dovecot's mail_fsync=optimized; ours, -fsync group, its index row too); always: each file by itself; never: the kernel decides",
 		"Dovecot has a process for each client, ours is one process; after each round every message was read back in a new session and compared",
+	}
+	for _, row := range r.Rows {
+		if row.Driver != "" {
+			notes = append(notes, "imaptest: through a relay on 127.0.0.1 in this process, for the rows of that name only; append: messages in the mailbox afterwards, mix: commands/s; cpu and written with start and end of each session")
+			break
+		}
 	}
 	for _, s := range r.Skipped {
 		notes = append(notes, "skipped "+s)

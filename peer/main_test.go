@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
@@ -9,5 +10,12 @@ import (
 
 func TestMain(m *testing.M) {
 	proc.Watchdog()
+	if os.Getenv(asImaptest) != "" {
+		if err := standIn(os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	os.Exit(m.Run())
 }
