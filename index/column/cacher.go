@@ -80,9 +80,10 @@ func (m *mailbox) Cache(msgs []index.Cached) error {
 
 // tailBounds are the records and bytes from which the tail becomes rows of st:
 // the more the more rows there are, for that is a pass over them and, after
-// opening, what it takes to bring them into memory.
+// opening, what it takes to bring them into memory. Whole multiples of tailRows
+// are what the readers share evenly, and fewer than manyRows.
 func (m *mailbox) tailBounds(st *store) (rows, bytes int) {
-	rows = max(m.tailRows, min(st.rows/tailShare, manyRows-1))
+	rows = m.tailRows * max(1, min(st.rows/(m.tailRows*tailShare), manyRows/m.tailRows-1))
 	return rows, max(tailBytes, rows*(tailBytes/tailRows))
 }
 

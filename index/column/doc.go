@@ -99,11 +99,12 @@
 //
 // What Cache is told (index.Cacher) goes into the tail file (tail.go): one frame
 // for each call, the raw fields that THREAD, SORT and ENVELOPE are made of. A
-// question, or the 2,048th message (in a mailbox of 65,536 and more the n/32th, up
-// to the 8,191st), makes rows of it, as of mail that is read. So a delivery costs
-// one write and one fdatasync whatever its size and the mailbox's; 2,048 messages
-// cost one pass over the hashes, and the first ones after Open bring the links
-// and strings of all rows into memory, not their other columns.
+// question, or the 2,048th message (the 4,096th in a mailbox of 98,304, the
+// 6,144th in one of 147,456 and more), makes rows of it, as of mail that is read.
+// So a delivery costs one write and one fdatasync whatever its size and the
+// mailbox's; 2,048 messages cost one pass over the hashes, and the first of them
+// after Open bring the links and strings of all rows into memory, not their
+// other columns.
 //
 // I8. A record of the tail is used for a message only if it has the message's
 // share in the hash of the set, under the index's seed.

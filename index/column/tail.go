@@ -44,7 +44,7 @@ const (
 
 	tailRows  = 2048
 	tailBytes = 2 << 20
-	tailShare = 32       // as many rows as are there may be records, if those are more
+	tailShare = 24       // of so many rows one may be a record instead, if that is more
 	tailMost  = 64 << 20 // where rows before it are missing in the cache, too
 	maxTail   = 256 << 20
 )

@@ -52,7 +52,7 @@ func TestTextBuilder_few(t *testing.T) {
 // but no more than are looked for in a pass.
 func TestTailBounds(t *testing.T) {
 	m := &mailbox{tailRows: tailRows}
-	for _, c := range []struct{ rows, records int }{{0, 2048}, {65536, 2048}, {100_000, 3125}, {10_000_000, manyRows - 1}} {
+	for _, c := range []struct{ rows, records int }{{0, 2048}, {98_303, 2048}, {98_304, 4096}, {147_456, 6144}, {10_000_000, 6144}} {
 		records, size := m.tailBounds(&store{rows: c.rows})
 		if records != c.records || size < tailBytes || size > tailMost || records >= manyRows {
 			t.Errorf("%d rows: %d records or %d bytes, want %d", c.rows, records, size, c.records)
