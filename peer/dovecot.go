@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -180,7 +181,24 @@ func (x *dovecotInstance) command(program string, args ...string) proc.Command {
 // log gets what its processes say, by themselves and through log_path.
 func (x *dovecotInstance) log() string { return x.dir("dovecot.log") }
 
-func (x *dovecotInstance) LogTail() string { return lastLine(x.log()) }
+// LogTail passes over the addresses of a backtrace, which come last.
+func (x *dovecotInstance) LogTail() string {
+	tail := lastLine(x.log())
+	if !strings.Contains(tail, "Raw backtrace") {
+		return tail
+	}
+	b, err := os.ReadFile(x.log()) // of one run: a few lines
+	if err != nil {
+		return tail
+	}
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	for _, line := range slices.Backward(lines) {
+		if !strings.Contains(line, "Raw backtrace") {
+			return line
+		}
+	}
+	return tail
+}
 
 // output runs a program, unmeasured, and returns what it prints.
 func (x *dovecotInstance) output(ctx context.Context, program string, args ...string) (string, error) {

@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"mailbench/peer/imap"
 	"mailbench/peer/proc"
@@ -114,7 +116,7 @@ func Verify(ctx context.Context, o VerifyOptions) (*Verdict, error) {
 	defer s.close()
 	v := &Verdict{System: o.System.Name(), Version: inst.Describe().Version}
 	if err := v.identity(s, inst, o.RFC); err != nil {
-		return nil, hint(err, inst)
+		return nil, hint(s.ended(err), inst)
 	}
 	if o.Readings != nil {
 		o.Readings = sync.OnceValues(o.Readings)
@@ -122,7 +124,7 @@ func Verify(ctx context.Context, o VerifyOptions) (*Verdict, error) {
 	for _, q := range questions {
 		c, err := q.check(s, o)
 		if err != nil {
-			return nil, hint(fmt.Errorf("%s: %w", q.name(), err), inst)
+			return nil, hint(s.ended(fmt.Errorf("%s: %w", q.name(), err)), inst)
 		}
 		fmt.Fprintf(o.Run.Log, "%s: %s: %s\n", v.System, c.Question, c.Result)
 		v.Questions = append(v.Questions, c)
@@ -182,9 +184,11 @@ func openAsker(ctx context.Context, run *Run, inst Instance) (*asker, error) {
 		s.conn = p
 	}
 	s.c = imap.New(s.conn)
+	if err := limitMemory(s.conn.PID()); err != nil {
+		fmt.Fprintln(run.Log, err) // it may be a stranger's, who is left to himself
+	}
 	if err := s.hello(t); err != nil {
-		s.close()
-		return nil, err
+		return nil, s.ended(err)
 	}
 	return s, nil
 }
@@ -244,13 +248,46 @@ func (s *asker) one(command, word string) (answer []byte, err error) {
 
 func (s *asker) has(capability string) bool { return slices.Contains(s.caps, capability) }
 
+// close ends the session.
 func (s *asker) close() {
-	if s.c != nil {
-		_ = s.timed(s.c.Logout) // whatever it says, it ends
+	if s.conn == nil {
+		return
 	}
+	_ = s.timed(s.c.Logout) // whatever it says, it ends
+	s.stop()
+}
+
+// stop ends the process and says how it ended.
+func (s *asker) stop() (use proc.Usage, err error) {
 	s.conn.Kill()
-	_ = s.timed(func(ctx context.Context) error {
-		_, err := s.conn.Wait(ctx)
+	err = s.timed(func(ctx context.Context) (err error) {
+		use, err = s.conn.Wait(ctx)
 		return err
 	})
+	s.conn = nil
+	return use, err
+}
+
+// ended adds to an error of a session that the process has ended by itself, and
+// ends it where it has not.
+func (s *asker) ended(err error) error {
+	if s.conn == nil || !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		s.close()
+		return err
+	}
+	// Its output is at its end: it has a moment to go by itself.
+	ctx, cancel := context.WithTimeout(s.ctx, time.Second)
+	defer cancel()
+	conn := s.conn
+	s.conn = nil
+	use, werr := conn.Wait(ctx)
+	conn.Kill()
+	if werr != nil {
+		return err
+	}
+	const signal = 128
+	if use.Exit > signal {
+		return fmt.Errorf("%w: the server was killed by signal %d", err, use.Exit-signal)
+	}
+	return fmt.Errorf("%w: the server ended with exit status %d", err, use.Exit)
 }
