@@ -3,6 +3,7 @@ package peer
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -96,6 +97,35 @@ func sameFiles(t *testing.T, inst Instance, run *Run) {
 		if names[uint32(i+1)] != e.Base {
 			t.Fatalf("UID %d is %q, not %q", i+1, names[uint32(i+1)], e.Base)
 		}
+	}
+}
+
+// TestCyrus_differences holds what its notes say of it: the messages are in the
+// order in which a server that keeps to the RFC sorts them.
+func TestCyrus_differences(t *testing.T) {
+	mail := t.TempDir()
+	for _, sub := range []string{"cur", "new", "tmp"} {
+		if err := os.Mkdir(filepath.Join(mail, sub), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, header := range []string{
+		"Subject: Angstroz\n", "Subject: =?utf-8?Q?=C3=85ngstroa?=\n", "", "Subject: Beta\nSubject: aaa\n", "Subject: Gamma\n",
+	} {
+		if header != "" {
+			header += "From: a@example.org\nDate: Fri, 1 Jan 2010 10:14:04 +0800\n\nx\n"
+		}
+		if err := os.WriteFile(filepath.Join(mail, "cur", fmt.Sprintf("%d.M1P1.box:2,", 1262304000+i)), []byte(header), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	inst, _ := preparedOver(t, NewCyrus(CyrusOptions{}), mail)
+	if notes := strings.Join(inst.Describe().Notes, "\n"); !strings.Contains(notes, "1 empty message") || !strings.Contains(notes, "last of several Subject") {
+		t.Errorf("notes\n%s", notes)
+	}
+	said(t, inst, OpSelectFirst)
+	if got, want := line(t, said(t, inst, OpSortSubjectFirst), "SORT"), "SORT 4 1 5 2"; got != want {
+		t.Errorf("%s, noted was what makes %s", got, want)
 	}
 }
 

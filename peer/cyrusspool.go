@@ -103,7 +103,7 @@ func (x *cyrusInstance) load(ctx context.Context) error {
 		return err
 	}
 	if n := empty.Load(); n > 0 {
-		x.desc.Notes = append(x.desc.Notes, fmt.Sprintf("cyrus has %d empty messages not: it takes a file without bytes for a lost one", n))
+		x.desc.Notes = append(x.desc.Notes, fmt.Sprintf("cyrus lacks %d empty message(s): it takes a file without bytes for a lost one", n))
 	}
 	fmt.Fprintf(x.run.Log, "cyrus: written in %s\n", time.Since(begin).Round(100*time.Millisecond))
 	return nil

@@ -1,9 +1,13 @@
 package peer
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"fmt"
 	"io"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,6 +25,22 @@ func prepared(t *testing.T, sys System, spec corpus.Spec) (Instance, *Run) {
 	if err := sys.Available(); err != nil {
 		t.Skip(err)
 	}
+	var mail string
+	if spec.Messages != 0 {
+		mail = filepath.Join(t.TempDir(), "mail")
+		if _, err := corpus.WriteMaildir(t.Context(), mail, spec, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return preparedOver(t, sys, mail)
+}
+
+// preparedOver makes sys ready over the maildir mail.
+func preparedOver(t *testing.T, sys System, mail string) (Instance, *Run) {
+	t.Helper()
+	if err := sys.Available(); err != nil {
+		t.Skip(err)
+	}
 	user, err := proc.OrdinaryUser("")
 	if err != nil {
 		t.Fatal(err)
@@ -34,13 +54,7 @@ func prepared(t *testing.T, sys System, spec corpus.Spec) (Instance, *Run) {
 			t.Error(err)
 		}
 	})
-	run := &Run{Dir: dir.Path, User: user, Timeout: time.Minute, Log: io.Discard}
-	if spec.Messages != 0 {
-		run.Corpus = filepath.Join(t.TempDir(), "mail")
-		if _, err := corpus.WriteMaildir(t.Context(), run.Corpus, spec, nil); err != nil {
-			t.Fatal(err)
-		}
-	}
+	run := &Run{Dir: dir.Path, Corpus: mail, User: user, Timeout: time.Minute, Log: io.Discard}
 	inst, err := sys.Prepare(t.Context(), run)
 	if err != nil {
 		t.Fatal(err)
@@ -125,4 +139,78 @@ func told(t *testing.T, inst Instance, op Op, truth *corpus.Truth) bool {
 	word, _, _ := strings.Cut(question, " ")
 	got := line(t, said(t, inst, op), strings.ToUpper(word)+" ")
 	return "* "+got == string(want)
+}
+
+// TestPeers_killed holds that nothing of a server that is being driven outlives
+// us, when we are killed without a chance to clean up: neither its session nor
+// what it or we have started beside it, nor its directory.
+func TestPeers_killed(t *testing.T) {
+	const env = "MAILBENCH_TEST_DRIVE"
+	systems := map[string]System{"courier": NewCourier(CourierOptions{}), "cyrus": NewCyrus(CyrusOptions{})}
+	if sys := systems[os.Getenv(env)]; sys != nil {
+		inst, run := prepared(t, sys, corpus.Spec{Messages: 20})
+		said(t, inst, OpSelectFirst)
+		p, err := proc.Start(t.Context(), inst.Task(OpSelectAgain).Command)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := imap.New(p).Greeting(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Printf("driving in %s\n", run.Dir)
+		select {} // until killed
+	}
+	for name, sys := range systems {
+		t.Run(name, func(t *testing.T) {
+			if err := sys.Available(); err != nil {
+				t.Skip(err)
+			}
+			self, err := os.Executable()
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(self, "-test.run=^TestPeers_killed$", "-test.timeout=50s")
+			cmd.Env = append(os.Environ(), env+"="+name)
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			var dir, said string
+			for lines := bufio.NewScanner(out); dir == "" && lines.Scan(); said += lines.Text() + "\n" {
+				dir, _ = strings.CutPrefix(lines.Text(), "driving in ")
+				if dir == lines.Text() {
+					dir = ""
+				}
+			}
+			if dir == "" || len(processesIn(dir)) == 0 {
+				t.Errorf("drives nothing in %q: %s", dir, said)
+			}
+			cmd.Process.Kill()
+			cmd.Wait()
+			for range 100 {
+				if _, err := os.Stat(dir); err != nil && len(processesIn(dir)) == 0 {
+					return
+				}
+				time.Sleep(50 * time.Millisecond)
+			}
+			_, err = os.Stat(dir)
+			t.Errorf("left: processes %q, directory %v", processesIn(dir), err)
+		})
+	}
+}
+
+// processesIn are the command lines of the processes whose working directory is
+// below dir, or was until it was removed.
+func processesIn(dir string) (found []string) {
+	all, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	for _, link := range all {
+		if cwd, err := os.Readlink(link); err == nil && strings.HasPrefix(cwd, dir) {
+			args, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "cmdline"))
+			found = append(found, string(args))
+		}
+	}
+	return found
 }
