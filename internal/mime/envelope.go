@@ -8,9 +8,9 @@ func (p *printer) envelope(msg []byte) {
 	var h header
 	h.scan(msg)
 	p.byte('(')
-	p.nstring(h.value(date))
+	p.present(&h, date)
 	p.byte(' ')
-	p.nstring(h.value(subject))
+	p.present(&h, subject)
 	author := h.value(from)
 	for _, f := range []field{from, sender, replyTo, to, cc, bcc} {
 		v := h.value(f)
@@ -21,10 +21,20 @@ func (p *printer) envelope(msg []byte) {
 		p.addresses(v)
 	}
 	p.byte(' ')
-	p.nstring(h.value(inReplyTo))
+	p.present(&h, inReplyTo)
 	p.byte(' ')
-	p.nstring(h.value(messageID))
+	p.present(&h, messageID)
 	p.byte(')')
+}
+
+// present prints a field, one with nothing in it as "", not NIL (RFC 9051 section
+// 7.5.2).
+func (p *printer) present(h *header, f field) {
+	v := h.value(f)
+	if v == nil && h.raw[f] != nil {
+		v = []byte{}
+	}
+	p.nstring(v)
 }
 
 // addresses prints the mailboxes and groups of an address list (RFC 5322

@@ -34,9 +34,17 @@ func (n needle) in(text []byte, scratch *[]byte) bool {
 	return bytes.Contains(*scratch, n)
 }
 
-// headerText is a field's value as it is searched: unfolded and decoded.
+// headerText is a field's value as it is searched: unfolded and decoded, with
+// spaces for tabs, by which folds are often made.
 func headerText(dst, raw []byte) []byte {
-	return rfc5322.DecodeWords(dst, rfc5322.Unfold(nil, raw))
+	from := len(dst)
+	dst = rfc5322.DecodeWords(dst, rfc5322.Unfold(nil, raw))
+	for i := from; i < len(dst); i++ {
+		if dst[i] == '\t' {
+			dst[i] = ' '
+		}
+	}
+	return dst
 }
 
 // eachText calls fn for each part of a message that is text, decoded and in
@@ -68,7 +76,7 @@ func (t *texts) entity(b []byte, depth int) {
 		end = len(b)
 	}
 	if t.headers {
-		t.tell(rfc5322.DecodeWords(nil, rfc5322.Unfold(nil, b[:end])))
+		t.fields(b[:end])
 	}
 	var h message.Header
 	for _, name := range []string{"Content-Type", "Content-Transfer-Encoding"} {
@@ -86,6 +94,15 @@ func (t *texts) body(h message.Header, r io.Reader, raw []byte, depth int) {
 		return
 	}
 	t.part(e, depth)
+}
+
+// fields tells of a header, a field at a time, names included.
+func (t *texts) fields(header []byte) {
+	for at := 0; at < len(header) && !t.done; {
+		end := fieldEnd(header, at)
+		t.tell(headerText(nil, header[at:end]))
+		at = end
+	}
 }
 
 // part is for an entity whose body gets decoded as it is read.

@@ -120,7 +120,7 @@ func (n *node) judgeField(c *candidate, value []byte) verdict {
 	if len(n.needle) == 0 {
 		return yes
 	}
-	return verdictOf(n.needle.in(rfc5322.DecodeWords(nil, value), &c.s.text))
+	return verdictOf(n.needle.in(headerText(nil, value), &c.s.text))
 }
 
 // judgeMail is judge from the mail.

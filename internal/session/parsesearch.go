@@ -188,7 +188,7 @@ func (s *searcher) day(name string) *node {
 
 func (s *searcher) header(name, value string) *node {
 	name = strings.ToLower(name)
-	n := &node{op: opHeader, name: name, needle: newNeedle(value), field: -1}
+	n := &node{op: opHeader, name: name, needle: newNeedle(strings.ReplaceAll(value, "\t", " ")), field: -1}
 	if slices.Contains(singleFields, name) {
 		n.field = s.field(name)
 	}

@@ -91,17 +91,7 @@ func (s *section) cut(msg []byte) ([]byte, bool) {
 func pickFields(header []byte, names []string, named bool) []byte {
 	var out []byte
 	for at := 0; at < len(header); {
-		end := at
-		for {
-			if i := bytes.IndexByte(header[end:], '\n'); i >= 0 {
-				end += i + 1
-			} else {
-				end = len(header)
-			}
-			if end == len(header) || header[end] != ' ' && header[end] != '\t' {
-				break
-			}
-		}
+		end := fieldEnd(header, at)
 		field := header[at:end]
 		at = end
 		if len(bytes.TrimRight(field, "\r\n")) == 0 {
@@ -130,6 +120,22 @@ func pickFields(header []byte, names []string, named bool) []byte {
 		out = append(out, "\r\n"...)
 	}
 	return append(out, "\r\n"...)
+}
+
+// fieldEnd is the position behind the field at from, and the lines that continue
+// it.
+func fieldEnd(header []byte, from int) int {
+	end := from
+	for {
+		i := bytes.IndexByte(header[end:], '\n')
+		if i < 0 {
+			return len(header)
+		}
+		end += i + 1
+		if end == len(header) || header[end] != ' ' && header[end] != '\t' {
+			return end
+		}
+	}
 }
 
 // crlf appends text with CRLF line ends to dst.

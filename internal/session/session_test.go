@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -70,7 +71,7 @@ func served(t testing.TB, cfg Config) *Mailboxes {
 // A talk is a connection.
 type talk struct {
 	t testing.TB
-	c net.Conn
+	w io.Writer
 	r *bufio.Reader
 	n int
 }
@@ -85,7 +86,7 @@ func dial(t testing.TB, m *Mailboxes) *talk {
 		server.Close()
 	}()
 	t.Cleanup(func() { client.Close(); <-done })
-	k := &talk{t: t, c: client, r: bufio.NewReader(client)}
+	k := &talk{t: t, w: client, r: bufio.NewReader(client)}
 	if s := k.line(); !strings.HasPrefix(s, "* PREAUTH ") {
 		t.Fatalf("greeting %q", s)
 	}
@@ -106,7 +107,7 @@ func (k *talk) say(command string) string {
 	k.t.Helper()
 	k.n++
 	tag := fmt.Sprintf("a%d ", k.n)
-	go fmt.Fprintf(k.c, "%s%s\r\n", tag, command)
+	go fmt.Fprintf(k.w, "%s%s\r\n", tag, command)
 	var out strings.Builder
 	for {
 		s := k.line()
