@@ -177,16 +177,13 @@ func openAsker(ctx context.Context, run *Run, inst Instance) (*asker, error) {
 		}
 		s.conn = conn
 	} else {
-		p, err := proc.Start(ctx, t.Command)
+		p, err := proc.Start(ctx, limited(t.Command))
 		if err != nil {
 			return nil, err
 		}
 		s.conn = p
 	}
 	s.c = imap.New(s.conn)
-	if err := limitMemory(s.conn.PID()); err != nil {
-		fmt.Fprintln(run.Log, err) // it may be a stranger's, who is left to himself
-	}
 	if err := s.hello(t); err != nil {
 		return nil, s.ended(err)
 	}
