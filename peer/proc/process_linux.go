@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -55,7 +54,8 @@ var starter = sync.OnceValue(func() chan<- func() {
 })
 
 // Start starts c in a process group of its own, with pipes as its standard
-// input and output. It is killed when ctx ends. When it ends, what it has left
+// input and output, and its path as the name by which it is called. It is killed
+// when ctx ends. When it ends, what it has left
 // in its group is killed as well; a daemon that has left the group lives on,
 // until KillAll or our own end.
 func Start(ctx context.Context, c Command) (*Process, error) {
@@ -85,7 +85,7 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 	starter() <- func() {
 		p.begin = time.Now()
 		var err error
-		p.child, err = os.StartProcess(path, append([]string{filepath.Base(path)}, c.Args...), attr)
+		p.child, err = os.StartProcess(path, append([]string{path}, c.Args...), attr)
 		started <- err
 	}
 	err = <-started
