@@ -35,7 +35,7 @@ func print(t Threads) string {
 				}
 				fmt.Fprint(&b, n.Num)
 			}
-			if len(n.Children) == 1 && n.Num > 0 {
+			if len(n.Children) == 1 && n.Num > 0 && t.Nodes[n.Children[0]].Num > 0 {
 				stack = append(stack, step{node: n.Children[0]})
 				continue
 			}
