@@ -59,7 +59,7 @@ func (k *Tracker) Follow(src Source, keep Keeper, u func() *UIDListData) (Change
 		if before == known.State {
 			return Changes{Scanned: true}, nil
 		}
-		return Changes{Scanned: true}, keep.Note(Known{before, known.Digest})
+		return Changes{Scanned: true}, unlessDenied(keep.Note(Known{before, known.Digest}))
 	}
 	t, err := keep.Load()
 	if errors.Is(err, ErrCorrupt) {

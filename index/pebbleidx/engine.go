@@ -250,7 +250,9 @@ func (e *engine) corrupt(err error) error {
 
 // guard runs fn, which uses pebble, in a goroutine of its own, so that one that
 // stops for good (quiet) or panics is an error. fn must not call back to the
-// user of the mailbox.
+// user of the mailbox. When another goroutine of pebble's stops, fn may go on,
+// or wait for ever: it is given a moment to end, and what it changes after that
+// must be its own.
 func (e *engine) guard(fn func() error) error {
 	done := make(chan error, 1)
 	go func() {
@@ -265,12 +267,19 @@ func (e *engine) guard(fn func() error) error {
 	case err := <-done:
 		return err
 	case <-e.dead:
+		select {
+		case <-done:
+		case <-time.After(lastMoment):
+		}
 		if why, ok := e.why.Load().(error); ok {
 			return why
 		}
 		return errFatal
 	}
 }
+
+// lastMoment is how long a stopped pebble's caller is waited for.
+const lastMoment = 50 * time.Millisecond
 
 // bury gives pebble up without closing it; mu is held.
 func (e *engine) bury() {
@@ -373,7 +382,8 @@ func (e *engine) write(fn func(db *pebble.DB) error) error {
 			return err
 		}
 	}
-	return e.failed(e.guard(func() error { return fn(e.db) }))
+	db := e.db // the goroutine may outlive the engine's
+	return e.failed(e.guard(func() error { return fn(db) }))
 }
 
 // create removes what is there and makes a new one for fn to write to.
@@ -386,7 +396,8 @@ func (e *engine) create(fn func(db *pebble.DB) error) error {
 	if err := e.open(false, true); err != nil {
 		return err
 	}
-	return e.failed(e.guard(func() error { return fn(e.db) }))
+	db := e.db // the goroutine may outlive the engine's
+	return e.failed(e.guard(func() error { return fn(db) }))
 }
 
 // destroy removes every file: they are damaged, and can be made again.

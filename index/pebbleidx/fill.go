@@ -139,9 +139,11 @@ func (m *mailbox) arrival(src index.Source, uid uint32) (int64, error) {
 
 // keep commits what was found.
 func (m *mailbox) keep(uids []uint32, all []found, last bool) (held int, err error) {
+	st, commit := m.st, m.commit(last)
+	n := 0
 	err = m.engine.write(func(db *pebble.DB) error {
 		// Of a message that another mailbox has expunged meanwhile nothing is kept.
-		if now, there, err := getState(db); err != nil || !there || now != m.st {
+		if now, there, err := getState(db); err != nil || !there || now != st {
 			if err == nil {
 				err = index.ErrStale
 			}
@@ -154,19 +156,22 @@ func (m *mailbox) keep(uids []uint32, all []found, last bool) (held int, err err
 			for k, v := range all[i].value {
 				if v != nil {
 					key = appendKey(key[:0], cachedKinds[k], uids[i])
-					if err := b.Set(key, seal(m.st.identity, cachedKinds[k], uids[i], v), nil); err != nil {
+					if err := b.Set(key, seal(st.identity, cachedKinds[k], uids[i], v), nil); err != nil {
 						return err
 					}
 				}
 			}
 		}
-		held = b.Len()
+		n = b.Len()
 		if b.Empty() {
 			return nil
 		}
-		return b.Commit(m.commit(last))
+		return b.Commit(commit)
 	})
-	return held, m.spoiled(err)
+	if err != nil {
+		return 0, m.spoiled(err)
+	}
+	return n, nil
 }
 
 // named is an entry that a source made, with its strings.

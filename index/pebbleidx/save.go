@@ -39,7 +39,7 @@ func (k keeper) Save(t *index.Table, d *index.Delta, n index.Known, c index.Chan
 	if c.Rebuilt {
 		return m.build(t, n)
 	}
-	return m.update(true, func(b *pebble.Batch, st *state) error {
+	err := m.update(true, func(b *pebble.Batch, st *state) error {
 		var key, value []byte
 		for _, uid := range d.Removed {
 			key = appendKey(key[:0], keyMessage, uid)
@@ -67,9 +67,12 @@ func (k keeper) Save(t *index.Table, d *index.Delta, n index.Known, c index.Chan
 		}
 		st.take(t)
 		st.known = n
-		m.table = t
 		return nil
 	})
+	if err == nil {
+		m.table = t
+	}
+	return err
 }
 
 // take copies a table's counts.
@@ -83,9 +86,10 @@ func (s *state) take(t *index.Table) {
 // update commits what fn puts into a batch, and the state that it changes. The
 // rows stay loaded.
 func (m *mailbox) update(wait bool, fn func(b *pebble.Batch, st *state) error) error {
-	st := m.st
+	was := m.st
+	st, commit := was, m.commit(wait)
 	err := m.engine.write(func(db *pebble.DB) error {
-		if now, there, err := getState(db); err != nil || !there || now != m.st {
+		if now, there, err := getState(db); err != nil || !there || now != was {
 			if err == nil {
 				err = index.ErrStale
 			}
@@ -100,7 +104,7 @@ func (m *mailbox) update(wait bool, fn func(b *pebble.Batch, st *state) error) e
 		if err := b.Set([]byte{keyState}, st.encode(), nil); err != nil {
 			return err
 		}
-		return b.Commit(m.commit(wait))
+		return b.Commit(commit)
 	})
 	if err != nil {
 		m.table = nil
