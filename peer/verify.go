@@ -158,16 +158,24 @@ type asker struct {
 // openAsker starts a session as for a select, whatever the system selects.
 func openAsker(ctx context.Context, run *Run, inst Instance) (*asker, error) {
 	t := inst.Task(OpSelectFirst)
+	if t != nil && len(t.Script) == 0 && t.Connect == nil {
+		// Its index is made by another program, without which there is no mail.
+		if err := before(ctx, t); err != nil {
+			return nil, err
+		}
+		if _, err := programOutput(ctx, t.Command, inst.LogTail); err != nil {
+			return nil, err
+		}
+		t = nil
+	}
 	if t == nil {
 		t = inst.Task(OpSelectAgain)
 	}
 	if t == nil || len(t.Script) == 0 {
 		return nil, errors.New("verify: the system does not speak IMAP")
 	}
-	if t.Before != nil {
-		if err := t.Before(ctx); err != nil {
-			return nil, err
-		}
+	if err := before(ctx, t); err != nil {
+		return nil, err
 	}
 	s := &asker{ctx: ctx, run: run}
 	if t.Connect != nil {
@@ -190,6 +198,13 @@ func openAsker(ctx context.Context, run *Run, inst Instance) (*asker, error) {
 	return s, nil
 }
 
+func before(ctx context.Context, t *Task) error {
+	if t.Before == nil {
+		return nil
+	}
+	return t.Before(ctx)
+}
+
 func (s *asker) hello(t *Task) error {
 	err := s.timed(func(ctx context.Context) error {
 		if t.Connect != nil {
@@ -198,18 +213,19 @@ func (s *asker) hello(t *Task) error {
 		_, err := s.c.Greeting(ctx)
 		return err
 	})
-	if err == nil {
-		err = s.timed(func(ctx context.Context) (err error) {
-			s.caps, err = s.c.Capabilities(ctx)
-			return err
-		})
-	}
 	for _, step := range t.Script {
 		if err == nil {
 			err = s.do(step.Command, nil)
 		}
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	// Not before it knows who we are: then it can do more.
+	return s.timed(func(ctx context.Context) (err error) {
+		s.caps, err = s.c.Capabilities(ctx)
+		return err
+	})
 }
 
 // timed calls fn with as much time as a command may take.
