@@ -33,6 +33,7 @@ var verbs = []struct {
 	{"corpus import", []string{"PATH", "NEW"}},
 	{"floors", []string{"-n", "1", "PATH"}},
 	{"plan", []string{"-corpus", "PATH"}},
+	{"verify", []string{"PATH"}},
 }
 
 // command fills in the paths.
@@ -172,6 +173,15 @@ func TestUnusable(t *testing.T) {
 		{"plan -samples x", "-samples"},
 		{"plan -samples -2", "want a number from 1"},
 		{"plan PATH", "unexpected"},
+		{"verify", "want one PATH"},
+		{"verify /nonexistent", "/nonexistent"},
+		{"verify EMPTY", "EMPTY"},
+		{"verify synthetic:x", "synthetic:x"},
+		{"verify -oracle x PATH", "-oracle x"},
+		{"verify -system x PATH", "want NAME=COMMAND"},
+		{"verify -design x PATH", `no design "x"`},
+		{"verify -clone x PATH", "-clone"},
+		{"verify -bin /nonexistent PATH", "/nonexistent"},
 	} {
 		names := strings.NewReplacer("PATH", md, "MBOX", mbox, "EMPTY", empty, "BROKEN", broken, "NEW", filepath.Join(dir, "new"))
 		got := mailbench(t, strings.Fields(names.Replace(c.args))...)

@@ -31,7 +31,7 @@ func verifyCommand() *cli.Command {
 			"difference is a known one (docs/DIFFERENCES.md); any other is shown with what the messages there say.\n" +
 			"Courier is known not to thread as RFC 5256 wants it.\n" +
 			"Exit code 0: no unknown difference, or no such server is installed; 1: one; 2: it could not be done.\n" +
-			"Example: mailbench verify -system 'mine=./my-imapd {}' ~/Mail/lkml",
+			"Example: mailbench verify ~/Mail/lkml",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "oracle", Value: "dovecot", Usage: "whose answers are right: dovecot, courier, cyrus"},
 			&cli.StringFlag{Name: "system", Usage: "check this instead: `NAME=COMMAND`, which speaks IMAP on a pipe"},
@@ -64,6 +64,9 @@ func verify(c *cli.Context) error {
 	}
 	system, err := oracleSystem(c)
 	if err != nil {
+		return err
+	}
+	if err := usableMail(c, path); err != nil {
 		return err
 	}
 	var missing *peer.Missing
@@ -108,6 +111,19 @@ func verify(c *cli.Context) error {
 		err = errFound
 	}
 	return err
+}
+
+// usableMail refuses what is no mail before anything is made of it.
+func usableMail(c *cli.Context, path string) error {
+	if corpus.IsSpec(path) {
+		_, err := corpus.Parse(path)
+		return err
+	}
+	src, err := openSource(c, path)
+	if err != nil {
+		return err
+	}
+	return src.Close()
 }
 
 // oracleSystem is what the flags say.
