@@ -123,7 +123,10 @@ func TestCyrus_differences(t *testing.T) {
 	if notes := strings.Join(inst.Describe().Notes, "\n"); !strings.Contains(notes, "1 empty message") || !strings.Contains(notes, "last of several Subject") {
 		t.Errorf("notes\n%s", notes)
 	}
-	said(t, inst, OpSelectFirst)
+	// It is for those who keep what a program prints, and says nothing of each message.
+	if out, err := programOutput(t.Context(), inst.Task(OpSelectFirst).Command, inst.LogTail); err != nil || out != "" {
+		t.Errorf("reconstruct prints %q, %v", out, err)
+	}
 	if got, want := line(t, said(t, inst, OpSortSubjectFirst), "SORT"), "SORT 4 1 5 2"; got != want {
 		t.Errorf("%s, noted was what makes %s", got, want)
 	}

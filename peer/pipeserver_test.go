@@ -170,7 +170,7 @@ func TestPeers_killed(t *testing.T) {
 				t.Fatal(err)
 			}
 			cmd := exec.Command(self, "-test.run=^TestPeers_killed$", "-test.timeout=50s")
-			cmd.Env = append(os.Environ(), env+"="+name)
+			cmd.Env = append(os.Environ(), env+"="+name, "TMPDIR="+t.TempDir())
 			out, err := cmd.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)
