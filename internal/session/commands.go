@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -151,8 +152,8 @@ func (c *conn) list(p *parser, name string) (string, error) {
 	if err := p.end(); err != nil {
 		return "", err
 	}
-	if len(patterns) > 100 || len(patterns[0]) > 4096 {
-		return "", bad("too many or too long patterns")
+	if len(patterns) == 0 || len(patterns) > 100 || len(reference) > 4096 || slices.ContainsFunc(patterns, func(s string) bool { return len(s) > 4096 }) {
+		return "", bad("no patterns, too many or too long ones")
 	}
 	if len(patterns) == 1 && patterns[0] == "" {
 		c.print("* ", name, " (\\Noselect) \"/\" \"\"\r\n")

@@ -171,3 +171,6 @@ func TestServe_ends(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// formatMdbox is a store that is no maildir.
+var formatMdbox = mdbox.Format
