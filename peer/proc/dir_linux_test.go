@@ -6,7 +6,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -110,7 +109,7 @@ func TestKilled_withoutWatchdog(t *testing.T) {
 	}
 	k.cmd.Process.Kill()
 	k.cmd.Wait()
-	waitFor(t, "no child is left", 2*time.Second, func() bool { return sleepers(t, k.seconds) == 0 })
+	waitFor(t, "no child is left", within, func() bool { return sleepers(t, k.seconds) == 0 })
 	if _, err := os.Lstat(k.dir); err != nil {
 		t.Fatalf("somebody has removed it: %v", err)
 	}

@@ -298,7 +298,7 @@ func TestTimeouts(t *testing.T) {
 func TestGroup_endsWithItsLeader(t *testing.T) {
 	seconds := fmt.Sprintf("850.%d", os.Getpid())
 	wait(t, start(t, shell("sleep "+seconds+" & exit 0")))
-	waitFor(t, "it is gone", 2*time.Second, func() bool { return sleepers(t, seconds) == 0 })
+	waitFor(t, "it is gone", within, func() bool { return sleepers(t, seconds) == 0 })
 }
 
 // A child lives on when the thread of the goroutine that started it ends.
@@ -373,7 +373,7 @@ func TestMarked(t *testing.T) {
 func TestKillAll(t *testing.T) {
 	seconds := fmt.Sprintf("860.%d", os.Getpid())
 	wait(t, start(t, shell("setsid sh -c '(sleep "+seconds+" &)'")))
-	waitFor(t, "it sleeps", 5*time.Second, func() bool { return sleepers(t, seconds) == 1 })
+	waitFor(t, "it sleeps", within, func() bool { return sleepers(t, seconds) == 1 })
 	KillAll()
 	if n := sleepers(t, seconds); n != 0 {
 		t.Errorf("%d are left", n)

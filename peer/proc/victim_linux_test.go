@@ -99,6 +99,12 @@ func waitFor(t *testing.T, what string, d time.Duration, ok func() bool) {
 	}
 }
 
+// within is when all must be gone. It takes some 30 ms; a busy machine gets more
+// than anybody would wait for.
+const within = 10 * time.Second
+
+var longest time.Duration
+
 type killed struct {
 	cmd     *exec.Cmd
 	out     *bufio.Reader
@@ -135,13 +141,15 @@ func startVictim(t *testing.T, mode string, n int) *killed {
 	return k
 }
 
-func (k *killed) gone(t *testing.T, d time.Duration) {
+func (k *killed) gone(t *testing.T) {
 	t.Helper()
-	waitFor(t, "no child is left", d, func() bool { return sleepers(t, k.seconds) == 0 })
-	waitFor(t, "the directory is removed", d, func() bool {
+	begin := time.Now()
+	waitFor(t, "no child is left", within, func() bool { return sleepers(t, k.seconds) == 0 })
+	waitFor(t, "the directory is removed", within, func() bool {
 		_, err := os.Lstat(k.dir)
 		return os.IsNotExist(err)
 	})
+	longest = max(longest, time.Since(begin))
 }
 
 // Killing the program in the middle leaves no child process and no clone.
@@ -162,10 +170,11 @@ func TestKilled_leavesNothing(t *testing.T) {
 					t.Errorf("%q %v", rest, err)
 				}
 				k.cmd.Wait()
-				k.gone(t, 2*time.Second)
+				k.gone(t)
 			}
 		})
 	}
+	t.Logf("gone after %v at most", longest)
 }
 
 // So does killing the whole process group, as a terminal or a supervisor does.
@@ -177,7 +186,7 @@ func TestKilled_asGroup(t *testing.T) {
 		}
 		io.ReadAll(k.out)
 		k.cmd.Wait()
-		k.gone(t, 2*time.Second)
+		k.gone(t)
 	}
 }
 
@@ -235,9 +244,9 @@ func TestWatchdog_ends(t *testing.T) {
 	}
 	k.cmd.Process.Kill()
 	k.cmd.Wait()
-	k.gone(t, 2*time.Second)
-	waitFor(t, "the watchdog has ended", 2*time.Second, func() bool {
-		_, ok := readStat(dogs[0])
-		return !ok
+	k.gone(t)
+	waitFor(t, "the watchdog has ended", within, func() bool {
+		st, ok := readStat(dogs[0])
+		return !ok || st.state == 'Z'
 	})
 }
