@@ -117,7 +117,7 @@ func (c *courier) Prepare(ctx context.Context, run *Run) (_ Instance, err error)
 		Version: courierVersion(version),
 		Config:  strings.Join(settings, "\n"),
 		Notes: []string{
-			"courier caches nothing: threading and sorting read every header each time",
+			"courier caches nothing: threading and sorting read every message, whole, each time",
 			"courier threads otherwise than RFC 5256 says in rare cases (141 of 367,982 messages of a real mailbox got another parent)",
 			"courier sorts messages of the same date or subject in no order (RFC 5256: by their numbers)",
 		},

@@ -32,13 +32,17 @@ func TestCourier(t *testing.T) {
 		t.Error("courier compacts")
 	}
 	said(t, inst, OpNoop)
-	for range 2 {
+	for round := range 2 {
 		for _, op := range []Op{OpSelectFirst, OpSelectAgain, OpResync} {
 			if got := said(t, inst, op); !slices.Contains(got, "300 EXISTS") {
 				t.Errorf("%s: %q", op, got)
 			}
 		}
-		for op, key := range map[Op]string{OpSortDateFirst: "date", OpSortDateAgain: "date", OpSortSubjectFirst: "subject", OpSortSubjectAgain: "subject"} {
+		sorts := map[Op]string{OpSortDateFirst: "date", OpSortSubjectFirst: "subject"}
+		if round > 0 {
+			sorts = map[Op]string{OpSortDateAgain: "date", OpSortSubjectAgain: "subject"}
+		}
+		for op, key := range sorts {
 			if err := sortedButTies(line(t, said(t, inst, op), "SORT "), truth, key); err != nil {
 				t.Errorf("%s: %v", op, err)
 			}
