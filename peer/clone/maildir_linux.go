@@ -24,8 +24,8 @@ import (
 // write them. A message that vanishes meanwhile is counted and no error. After an
 // error there is no to.
 //
-// Nothing is synced. Copying takes some 30 us of CPU a message, half with
-// Reflink, a tenth with Hardlink, shared by some workers.
+// Nothing is synced. Copying takes 60 to 100 us of CPU a message of 7 KB on ext4,
+// nearly all of it the kernel's, Hardlink 20, shared by some workers.
 func (o Options) Maildir(ctx context.Context, from, to string) (counts Counts, err error) {
 	if int(o.Mode) >= len(modeNames) {
 		return counts, fmt.Errorf("clone: %v is no mode", o.Mode)
