@@ -183,7 +183,7 @@ func TestVerdictText(t *testing.T) {
 	if err := v.WriteText(&b); err != nil || v.Failed() {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"dovecot 2.3: 3 messages", "THREAD REFS: same\n", "1 messages stand elsewhere", "  docs/DIFFERENCES.md: subjects\n", "read differently: UID 3\n", "3 questions: 1 same, 1 known difference, 1 not asked\n"} {
+	for _, want := range []string{"dovecot 2.3: 3 messages", "THREAD REFS: same\n", "1 message stands elsewhere", "  docs/DIFFERENCES.md: subjects\n", "read differently: UID 3\n", "3 questions: 1 same, 1 known difference, 1 not asked\n"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in:\n%s", want, &b)
 		}

@@ -183,7 +183,10 @@ const (
 // String is the line of a report: "THREAD REFERENCES: same".
 func (c Checked) String() string {
 	s := c.Question + ": " + c.Result
-	if c.Moved > 0 {
+	switch {
+	case c.Moved == 1:
+		s += ", 1 message stands elsewhere"
+	case c.Moved > 1:
 		s += fmt.Sprintf(", %d messages stand elsewhere", c.Moved)
 	}
 	if c.Why != "" {

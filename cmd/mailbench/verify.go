@@ -34,12 +34,12 @@ func verifyCommand() *cli.Command {
 			"Example: mailbench verify ~/Mail/lkml",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "oracle", Value: "dovecot", Usage: "whose answers are right: dovecot, courier, cyrus"},
-			&cli.StringFlag{Name: "system", Usage: "check this instead: `NAME=COMMAND`, which speaks IMAP on a pipe"},
+			&cli.StringFlag{Name: "system", Usage: "check this instead: `NAME=COMMAND`, a shell's, which speaks IMAP on a pipe; {} in it is the maildir, its index files belong into $MAILBENCH_INDEX_DIR"},
 			&cli.StringFlag{Name: "bin", Usage: "the oracle's `PROGRAM`: imap of Dovecot, imapd of Courier, the directory of Cyrus's"},
 			&cli.StringFlag{Name: "design", Value: "column", Usage: "which of our designs: " + strings.Join(designs.Names(), ", ")},
 			&cli.StringFlag{Name: "clone", Value: "auto", Usage: "how the mail is cloned: auto, reflink, copy, hardlink"},
 			&cli.StringFlag{Name: "scratch", Usage: "`DIR`ectory for the clone, which goes again (default: below the cache directory)"},
-			&cli.StringFlag{Name: "user", Usage: "ordinary `USER` that the server runs as, for root (default: nobody)"},
+			&cli.StringFlag{Name: "user", Usage: "ordinary `USER` that the server runs as, for root (default: nobody; -system runs as we do)"},
 			&cli.DurationFlag{Name: "timeout", Value: 10 * time.Minute, Usage: "how long one command may take"},
 			&cli.StringFlag{Name: "dialect", Value: "mboxrd", Usage: "of an mbox: mboxrd, mboxo, mboxcl, mboxcl2"},
 			&cli.BoolFlag{Name: "json", Usage: "print the verdict as JSON"},
@@ -78,9 +78,11 @@ func verify(c *cli.Context) error {
 	}
 	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	user, err := proc.OrdinaryUser(c.String("user"))
-	if err != nil {
-		return fmt.Errorf("-user: %w", err)
+	var user *proc.User
+	if c.String("system") == "" || c.String("user") != "" { // what is the user's own runs as he does
+		if user, err = proc.OrdinaryUser(c.String("user")); err != nil {
+			return fmt.Errorf("-user: %w", err)
+		}
 	}
 	dir, err := proc.MakeDir(c.String("scratch"), user)
 	if err != nil {
@@ -133,7 +135,7 @@ func oracleSystem(c *cli.Context) (peer.System, error) {
 		if !ok || name == "" || strings.TrimSpace(command) == "" {
 			return nil, fmt.Errorf("-system %q: want NAME=COMMAND", s)
 		}
-		return nil, errors.New("-system: not yet")
+		return peer.NewPipe(name, command), nil
 	}
 	name, err := oneOf(c, "oracle", "dovecot", "courier", "cyrus")
 	if err != nil {
