@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"math"
@@ -68,6 +69,16 @@ func (c *candidate) onWire(body bool) []byte {
 			text = c.body
 		}
 		c.s.wire = crlf(c.s.wire[:0], text)
+		// No literal of IMAP4rev1 may have NUL in it (RFC 3501 section 4.3.1).
+		// Dovecot sends this in its place.
+		for at := bytes.IndexByte(c.s.wire, 0); at >= 0; {
+			c.s.wire[at] = 0x80
+			next := bytes.IndexByte(c.s.wire[at:], 0)
+			if next < 0 {
+				break
+			}
+			at += next
+		}
 		c.wire = c.s.wire
 		if c.wire == nil {
 			c.wire = []byte{}

@@ -33,14 +33,33 @@ var odd = []string{
 	"From: fwd@example.org\nSubject: Fwd: inner\nDate: Thu, 8 Jan 2015 12:00:00 +0000\nMessage-ID: <o4@x>\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=outer\n\n--outer\n\nsee below\n--outer\nContent-Type: message/rfc822\nContent-Description: the letter\n\nFrom: inner@example.org\nTo: fwd@example.org\nSubject: inside subject\nDate: Wed, 7 Jan 2015 11:00:00 +0000\nMessage-ID: <inner@x>\nContent-Type: multipart/mixed; boundary=in\n\n--in\nContent-Type: text/plain\n\ninner text\n--in\nContent-Type: application/octet-stream; name=a.bin\nContent-Disposition: attachment; filename=a.bin\nContent-Transfer-Encoding: base64\n\nAAECAw==\n--in--\n--outer--\n",
 	"Subject: no from\nDate: nonsense\n\nbody without sender\n",
 	"From: nobody\nSubject:\n\n\n\n",
-	"From: \"A \\\"quoted\\\" name\" <q@example.org>\nSubject: tab\there\nX-Spam: yes\nX-Spam: no\nDate: Fri, 9 Jan 2015 12:00:00 GMT\nMessage-ID: <o7@x>\nIn-Reply-To: <o3@x>\n\nline one\n\nline three\n",
+	"From: \"A \\\"quoted\\\" name\" <q@example.org>\nSubject: tab\there\nX-Nul: a\x00b\nX-Spam: yes\nX-Spam: no\nDate: Fri, 9 Jan 2015 12:00:00 GMT\nMessage-ID: <o7@x>\nIn-Reply-To: <o3@x>\n\nline one\n\nline three\n",
 	"From: (comment) c@example.org (Real Name)\nTo: undisclosed-recipients:;\nSubject: long\n folded\n\tsubject line\nDate: Sat, 10 Jan 2015 12:00:00 +0000\nMessage-ID: <o8@x>\nContent-Type: text/plain; charset=\"utf-8\"; format=flowed\nContent-Language: de, en\n\nschöne Grüße\n",
 	"From: crlf@example.org\r\nSubject: crlf\r\nDate: Sun, 11 Jan 2015 12:00:00 +0000\r\nMessage-ID: <o9@x>\r\n\r\nwith\r\nCRLF\r\n",
 	"From: last@example.org\nSubject: open end\nDate: Mon, 12 Jan 2015 12:00:00 +0000\nMessage-ID: <o10@x>\n\nno line end",
 }
 
-// rival is Dovecot on a maildir of odd, and ours on the same files.
-func rival(t *testing.T) (theirs, ours *talk) {
+// oddMail is a maildir of them.
+func oddMail(t *testing.T) string {
+	t.Helper()
+	mail := filepath.Join(t.TempDir(), "mail")
+	for _, d := range []string{"cur", "new", "tmp"} {
+		os.MkdirAll(filepath.Join(mail, d), 0o755)
+	}
+	flags := []string{"", "S", "RS", "F", "D", "T", "FRST", "S", "", ""}
+	for i, text := range odd {
+		deliver(t, mail, i, flags[i], text)
+		name := filepath.Join(mail, "cur", fmt.Sprintf("%d.M%dP7.host:2,%s", 1420106400+i, i, flags[i]))
+		when := time.Date(2015, 3, 1+i, 23, 59, i, 0, time.UTC)
+		if err := os.Chtimes(name, when, when); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return mail
+}
+
+// rival is Dovecot on a maildir, and ours on the same files.
+func rival(t *testing.T, mail string) (theirs, ours *talk) {
 	t.Helper()
 	user, err := proc.OrdinaryUser("")
 	if err != nil {
@@ -55,19 +74,6 @@ func rival(t *testing.T) (theirs, ours *talk) {
 		t.Skip("no run directory: ", err)
 	}
 	t.Cleanup(func() { dir.Remove() })
-	mail := filepath.Join(t.TempDir(), "mail")
-	for _, d := range []string{"cur", "new", "tmp"} {
-		os.MkdirAll(filepath.Join(mail, d), 0o755)
-	}
-	flags := []string{"", "S", "RS", "F", "D", "T", "FRST", "S", "", ""}
-	for i, text := range odd {
-		deliver(t, mail, i, flags[i], text)
-		name := filepath.Join(mail, "cur", fmt.Sprintf("%d.M%dP7.host:2,%s", 1420106400+i, i, flags[i]))
-		when := time.Date(2015, 3, 1+i, 23, 59, i, 0, time.UTC)
-		if err := os.Chtimes(name, when, when); err != nil {
-			t.Fatal(err)
-		}
-	}
 	ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
 	t.Cleanup(stop)
 	run, err := dir.Mkdir("dovecot")
@@ -95,7 +101,7 @@ func rival(t *testing.T) (theirs, ours *talk) {
 	t.Cleanup(func() { m.Close() })
 	ours = dial(t, m)
 	for _, k := range []*talk{theirs, ours} {
-		if got := k.say("SELECT INBOX"); !strings.Contains(got, fmt.Sprintf("* %d EXISTS", len(odd))) {
+		if got := k.say("SELECT INBOX"); !strings.Contains(got, " EXISTS") || strings.Contains(got, "* 0 EXISTS") {
 			t.Fatal(got)
 		}
 	}
@@ -142,7 +148,7 @@ func (k *talk) reply(command string) []string {
 // TestDovecot: what the real Dovecot answers about the same mail. Where ours
 // is another answer on purpose, normal makes them alike, and says why.
 func TestDovecot(t *testing.T) {
-	theirs, ours := rival(t)
+	theirs, ours := rival(t, oddMail(t))
 	commands := []string{
 		"FETCH 1:* (FLAGS UID RFC822.SIZE INTERNALDATE)", "FETCH 1:* ENVELOPE", "FETCH 1:* BODYSTRUCTURE", "FETCH 1:* BODY",
 		"FETCH 1:* BODY.PEEK[HEADER.FIELDS (SUBJECT FROM X-SPAM)]", "FETCH 1:* BODY.PEEK[HEADER.FIELDS.NOT (SUBJECT DATE)]",
@@ -172,29 +178,48 @@ func TestDovecot(t *testing.T) {
 	}
 	commands = append(commands, "FETCH 11 UID", "FETCH 0 UID", "FETCH 1", "FETCH 1 (", "FETCH 1 NOTHING", "FETCH 1:x UID", "SEARCH", "SEARCH NOTHING", "SEARCH CHARSET nocharset ALL",
 		"SORT () UTF-8 ALL", "SORT (DATE) UTF-8", "THREAD NOTHING UTF-8 ALL", "STATUS INBOX (NOTHING)", "STATUS INBOX ()", "NOCOMMAND", "UID", "UID NOOP")
+	compare(t, theirs, ours, commands)
+}
+
+// compare says the same to both.
+func compare(t *testing.T, theirs, ours *talk, commands []string) {
+	t.Helper()
 	for _, command := range commands {
 		got, want := ours.reply(command), theirs.reply(command)
-		for i := range got {
-			got[i] = normal(got[i])
-		}
-		for i := range want {
-			want[i] = normal(want[i])
-		}
-		if !slices.Equal(got, want) {
-			for i := range max(len(got), len(want)) {
-				var g, w string
-				if i < len(got) {
-					g = got[i]
-				}
-				if i < len(want) {
-					w = want[i]
-				}
-				if g != w {
-					t.Errorf("%s:\n    ours %s\n dovecot %s", command, g, w)
-				}
+		for i := range max(len(got), len(want)) {
+			var g, w string
+			if i < len(got) {
+				g = normal(got[i])
+			}
+			if i < len(want) {
+				w = normal(want[i])
+			}
+			if g != w {
+				t.Errorf("%s:\n    ours %.2000s\n dovecot %.2000s", command, g, w)
 			}
 		}
 	}
+}
+
+// TestDovecot_corpus is TestDovecot with the mail of the maildir MAILBENCH_CORPUS.
+func TestDovecot_corpus(t *testing.T) {
+	mail := os.Getenv("MAILBENCH_CORPUS")
+	if st, err := os.Stat(filepath.Join(mail, "cur")); err != nil || !st.IsDir() {
+		t.Skip("MAILBENCH_CORPUS names no maildir")
+	}
+	theirs, ours := rival(t, mail)
+	commands := []string{"FETCH 1:* (FLAGS UID RFC822.SIZE INTERNALDATE)", "FETCH 1:* ENVELOPE", "FETCH 1:* BODYSTRUCTURE", "FETCH 1:* BODY",
+		"FETCH 1:* BODY.PEEK[HEADER.FIELDS (SUBJECT FROM RECEIVED)]", "FETCH 1:* BODY.PEEK[]", "FETCH 1:* BODY.PEEK[1]", "FETCH 1:* BODY.PEEK[1.MIME]", "FETCH 1:* BODY.PEEK[2]"}
+	for _, word := range []string{"patch", "re:", "the", "PGP", "linux", "zq", "ä", "é", "version", "="} {
+		for _, key := range []string{"SUBJECT", "FROM", "TO", "CC", "BODY", "TEXT", "HEADER Received", "HEADER Message-ID"} {
+			commands = append(commands, "SEARCH CHARSET UTF-8 "+key+" \""+word+"\"")
+		}
+	}
+	for _, date := range []string{"1-Jan-2005", "15-Jun-2014", "1-Feb-2018", "7-Mar-2022"} {
+		commands = append(commands, "SEARCH SENTSINCE "+date, "SEARCH SENTBEFORE "+date, "SEARCH SENTON "+date, "SEARCH SINCE "+date)
+	}
+	commands = append(commands, "SEARCH LARGER 5000", "SEARCH SMALLER 2000", "THREAD REFERENCES UTF-8 SUBJECT patch", "SORT (SUBJECT DATE) UTF-8 BODY linux", "SORT (SIZE) UTF-8 ALL")
+	compare(t, theirs, ours, commands)
 }
 
 var flagsList = regexp.MustCompile(`FLAGS \([^)]*\)`)
