@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"mailbench/peer/clone"
 	"mailbench/peer/proc"
@@ -163,7 +162,7 @@ func (x *dovecotInstance) load(ctx context.Context) error {
 		return err
 	}
 	if x.maildir() {
-		return x.age(x.mailDirs(), time.Now().Add(-time.Hour))
+		return ageMaildir(mail)
 	}
 	fmt.Fprintf(x.run.Log, "%s: importing into %s\n", x.o.Name, x.o.Format)
 	from := "maildir:" + mail + ":INDEX=MEMORY:CONTROL=" + x.dir("importcontrol")
@@ -245,60 +244,20 @@ func (x *dovecotInstance) Task(op Op) *Task {
 	return nil
 }
 
-// trustedAge is how old a cur/ must be for Dovecot not to read it again: it
-// takes one that was changed within 2 s of being read for unfinished.
-const trustedAge = 3200 * time.Millisecond
-
-// settled waits until cur/ is old enough.
+// settled waits until cur/ is old enough not to be read again.
 func (x *dovecotInstance) settled(ctx context.Context) error {
 	if !x.maildir() {
 		return nil
 	}
-	st, err := os.Stat(x.mailDirs()[0])
-	if errors.Is(err, os.ErrNotExist) {
-		return nil // an empty mailbox, which Dovecot makes
-	}
-	if err != nil {
-		return err
-	}
-	t := time.NewTimer(trustedAge - time.Since(st.ModTime()))
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return settleMaildir(ctx, x.dir("mail")) // an empty one is yet to be made
 }
 
-// touched changes the time of cur/ and nothing else: by a second, so that it
-// stays an old one.
+// touched changes the time of cur/ and nothing else.
 func (x *dovecotInstance) touched(ctx context.Context) error {
-	cur := x.mailDirs()[0]
-	st, err := os.Stat(cur)
-	if err != nil {
-		return err
-	}
-	if err := x.age([]string{cur}, st.ModTime().Add(time.Second)); err != nil {
+	if err := touchMaildir(x.dir("mail")); err != nil {
 		return err
 	}
 	return x.settled(ctx)
-}
-
-// mailDirs are the directories of the clone whose times Dovecot looks at.
-func (x *dovecotInstance) mailDirs() []string {
-	return []string{filepath.Join(x.dir("mail"), "cur"), filepath.Join(x.dir("mail"), "new")}
-}
-
-// age makes directories as old as those of a mailbox at rest are, so that
-// nothing has to wait for them.
-func (x *dovecotInstance) age(dirs []string, t time.Time) error {
-	for _, dir := range dirs {
-		if err := os.Chtimes(dir, t, t); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Close ends nothing: each process has ended with its operation.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"mailbench/peer/clone"
 	"mailbench/peer/proc"
@@ -49,6 +48,9 @@ func (p *pipe) Prepare(ctx context.Context, run *Run) (Instance, error) {
 	}
 	fmt.Fprintf(run.Log, "%s: cloning %s\n", p.name, run.Corpus)
 	if err := clone.Maildir(ctx, run.Corpus, x.mail, run.Clone, run.User); err != nil {
+		return nil, err
+	}
+	if err := ageMaildir(x.mail); err != nil {
 		return nil, err
 	}
 	x.command = proc.Command{
@@ -104,25 +106,10 @@ func (x *pipeInstance) Task(op Op) *Task {
 	return nil // nobody knows how it compacts
 }
 
-// settled waits until cur/ is old enough to be trusted.
-func (x *pipeInstance) settled(ctx context.Context) error {
-	st, err := os.Stat(filepath.Join(x.mail, "cur"))
-	if err != nil {
-		return err
-	}
-	t := time.NewTimer(trustedAge - time.Since(st.ModTime()))
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
+func (x *pipeInstance) settled(ctx context.Context) error { return settleMaildir(ctx, x.mail) }
 
 func (x *pipeInstance) touched(ctx context.Context) error {
-	now := time.Now()
-	if err := os.Chtimes(filepath.Join(x.mail, "cur"), now, now); err != nil {
+	if err := touchMaildir(x.mail); err != nil {
 		return err
 	}
 	return x.settled(ctx)
