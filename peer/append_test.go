@@ -66,6 +66,22 @@ func TestMeasureAppend_dovecot(t *testing.T) {
 	}
 }
 
+// TestMeasureAppend_timeout holds that a server that is not done in time is
+// ended, and named.
+func TestMeasureAppend_timeout(t *testing.T) {
+	t.Parallel()
+	if err := NewDovecot(DovecotOptions{}).Available(); err != nil {
+		t.Skip(err)
+	}
+	_, err := MeasureAppend(t.Context(), AppendOptions{
+		Clients: []int{2}, Messages: 2000, Formats: []string{"mdbox"}, Fsync: []string{"never"}, Designs: []string{},
+		Timeout: 150 * time.Millisecond, User: ordinary(t),
+	})
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "dovecot-mdbox, fsync never, 2 clients") {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestReadBack holds that a message that is gone, or is another, is noticed.
 func TestReadBack(t *testing.T) {
 	t.Parallel()

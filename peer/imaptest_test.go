@@ -106,7 +106,7 @@ func TestMeasureAppend_imaptest(t *testing.T) {
 			t.Fatalf("%+v", row)
 		}
 		s := row.Samples[0]
-		if row.Driver != "" && (s.Wall < time.Second || s.Wall > 30*time.Second || s.Messages < 2 || s.CPU <= 0) {
+		if row.Driver != "" && (s.Wall < time.Second || s.Messages < 2 || s.CPU <= 0) {
 			t.Errorf("%s: %+v", row.Driver, s)
 		}
 		if row.Driver == imaptestAppend && s.Written < int64(s.Messages)*1000 {
