@@ -125,9 +125,34 @@ func TestClient(t *testing.T) {
 	}
 	check("IDLE", idle.Close())
 	check("IDLE", idle.Wait())
-	if err := c.Create("x", nil).Wait(); err == nil || !strings.Contains(err.Error(), "not supported") {
-		t.Errorf("CREATE: %v", err)
+	if err := c.Rename("x", "y", nil).Wait(); err == nil || !strings.Contains(err.Error(), "not supported") {
+		t.Errorf("RENAME: %v", err)
 	}
+	check("CREATE", c.Create("x/y", nil).Wait())
+	if err := c.Create("x/y", nil).Wait(); err == nil {
+		t.Error("CREATE twice")
+	}
+	copied, err := c.Copy(imap.UIDSetNum(2, 3), "x/y").Wait()
+	check("COPY", err)
+	if n, _ := copied.DestUIDs.Nums(); len(n) != 2 || n[0] != 1 {
+		t.Errorf("COPY %+v", copied)
+	}
+	if _, err := c.Copy(imap.UIDSetNum(2), "nowhere").Wait(); err == nil || !strings.Contains(err.Error(), "TRYCREATE") {
+		t.Errorf("COPY: %v", err)
+	}
+	_, err = c.Select("x/y", nil).Wait()
+	check("SELECT", err)
+	msgs, err = c.Fetch(imap.UIDSetNum(1, 2), &imap.FetchOptions{Flags: true, Envelope: true, InternalDate: true}).Collect()
+	check("FETCH", err)
+	if len(msgs) != 2 || msgs[1].Envelope.Subject != "Bänke" || len(msgs[1].Flags) != 1 {
+		t.Errorf("what was copied: %+v", msgs)
+	}
+	check("UNSELECT", c.Unselect().Wait())
+	check("DELETE", c.Delete("x/y").Wait())
+	if err := c.Delete("INBOX").Wait(); err == nil {
+		t.Error("INBOX is deleted")
+	}
+	check("SELECT", func() error { _, err := c.Select("INBOX", nil).Wait(); return err }())
 	check("UNSELECT", c.Unselect().Wait())
 	check("LOGOUT", c.Logout().Wait())
 	if err := <-done; err != nil {

@@ -19,7 +19,7 @@ func lookup(name string) (cmd command, ok bool) {
 	if rest, is := strings.CutPrefix(name, "UID "); is {
 		uid, name = true, rest
 		switch name {
-		case "FETCH", "STORE", "SEARCH", "SORT", "THREAD", "EXPUNGE":
+		case "FETCH", "STORE", "SEARCH", "SORT", "THREAD", "EXPUNGE", "COPY":
 		default:
 			return command{}, false
 		}
@@ -117,6 +117,20 @@ func lookup(name string) (cmd command, ok bool) {
 		}, selected: true}, true
 	case "APPEND":
 		return command{do: (*conn).parseAppend}, true
+	case "CREATE", "DELETE":
+		return command{do: func(c *conn, p *parser) (string, error) {
+			p.sp()
+			box := p.astring()
+			if err := p.end(); err != nil {
+				return "", err
+			}
+			if name == "CREATE" {
+				return "", c.m.create(box)
+			}
+			return "", c.m.remove(box)
+		}}, true
+	case "COPY":
+		return command{do: func(c *conn, p *parser) (string, error) { return c.parseCopy(p, uid) }, selected: true}, true
 	case "IDLE":
 		return command{do: (*conn).idle}, true
 	}
@@ -383,6 +397,46 @@ func (c *conn) parseAppend(p *parser) (string, error) {
 	code = append(code, ' ')
 	code = appendUint(code, uint64(uid))
 	return string(append(code, "] "...)), nil
+}
+
+func (c *conn) parseCopy(p *parser, uid bool) (string, error) {
+	p.sp()
+	set := p.set()
+	p.sp()
+	name := p.astring()
+	if err := p.end(); err != nil {
+		return "", err
+	}
+	uids, err := c.chosen(set, uid)
+	if err != nil || len(uids) == 0 {
+		return "", err
+	}
+	validity, from, to, err := c.copyTo(uids, name)
+	if err != nil || len(to) == 0 {
+		return "", err
+	}
+	code := appendUint([]byte("OK [COPYUID "), uint64(validity))
+	code = appendSet(append(code, ' '), from)
+	code = appendSet(append(code, ' '), to)
+	return string(append(code, "] "...)), nil
+}
+
+// appendSet appends numbers as a set in their order.
+func appendSet(dst []byte, n []uint32) []byte {
+	for i := 0; i < len(n); {
+		j := i
+		for j+1 < len(n) && n[j+1] == n[j]+1 {
+			j++
+		}
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if dst = appendUint(dst, uint64(n[i])); j > i {
+			dst = appendUint(append(dst, ':'), uint64(n[j]))
+		}
+		i = j + 1
+	}
+	return dst
 }
 
 // idlePoll is how often IDLE looks at the mail.

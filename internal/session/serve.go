@@ -134,8 +134,8 @@ func (c *conn) do(name string, p *parser) (code string, err error) {
 // extension that is not there.
 func isKnown(name string) bool {
 	switch name {
-	case "LOGIN", "AUTHENTICATE", "STARTTLS", "CREATE", "DELETE", "RENAME", "SUBSCRIBE", "UNSUBSCRIBE", "COPY", "MOVE",
-		"UID COPY", "UID MOVE", "ENABLE", "GETQUOTA", "GETQUOTAROOT", "SETQUOTA", "GETACL", "SETACL", "MYRIGHTS",
+	case "LOGIN", "AUTHENTICATE", "STARTTLS", "RENAME", "SUBSCRIBE", "UNSUBSCRIBE", "MOVE",
+		"UID MOVE", "ENABLE", "GETQUOTA", "GETQUOTAROOT", "SETQUOTA", "GETACL", "SETACL", "MYRIGHTS",
 		"LISTRIGHTS", "DELETEACL", "GETMETADATA", "SETMETADATA", "COMPRESS", "NOTIFY", "XLIST", "UNAUTHENTICATE":
 		return true
 	}

@@ -121,17 +121,15 @@ func (m *Mailboxes) folder(name string) (*folder, error) {
 	}
 	f := &folder{m: m, name: name, path: m.cfg.Path, indexDir: m.cfg.IndexDir}
 	if name != "INBOX" {
-		// Maildir++ has the parts of a name behind dots. A part that has one, or
-		// none of anything, would be another folder or none.
-		dir := "." + strings.ReplaceAll(name, "/", ".")
-		if strings.ContainsAny(name, ".\x00") || strings.Contains("/"+name+"/", "//") {
+		dir, ok := m.folderDir(name)
+		if !ok {
 			return nil, errNoSuch
 		}
-		f.path = filepath.Join(m.cfg.Path, dir)
-		if st, err := os.Stat(filepath.Join(f.path, "cur")); m.boxed && m.cfg.Store.Name() != maildirstore.Format.Name() || err != nil || !st.IsDir() {
+		if st, err := os.Stat(filepath.Join(dir, "cur")); err != nil || !st.IsDir() {
 			return nil, errNoSuch
 		}
-		f.indexDir = filepath.Join(m.cfg.IndexDir, "folders", dir[1:])
+		f.path = dir
+		f.indexDir = filepath.Join(m.cfg.IndexDir, "folders", filepath.Base(dir)[1:])
 	} else {
 		f.synced = m.cfg.Synced
 	}
