@@ -45,7 +45,7 @@ func (c *courier) Available() error {
 var courierPlaces = []string{"usr/bin/imapd", "usr/lib/courier-imap/bin/imapd", "usr/lib/courier/bin/imapd", "usr/local/bin/imapd"}
 
 const courierInstall = "apt-get install courier-imap (Debian), or where it conflicts with another server: " +
-	"apt-get download courier-imap courier-base courier-authlib libcourier-unicode4 libidn12 libgamin0 gamin, " +
+	"apt-get download courier-imap courier-authlib libcourier-unicode4 libidn12 libgamin0 gamin, " +
 	"each unpacked by dpkg -x below a directory named in MAILBENCH_PEERS"
 
 // courierPrograms are what is started, and how it finds its libraries.
