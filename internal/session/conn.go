@@ -36,8 +36,6 @@ type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-const errNoMailbox = refusal("no mailbox is selected")
-
 // print writes strings and numbers. Errors show at the next flush.
 func (c *conn) print(parts ...any) {
 	for _, p := range parts {

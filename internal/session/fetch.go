@@ -94,10 +94,6 @@ func (t *fetch) some(uids []uint32) (gone bool, err error) {
 			return false, err
 		}
 	}
-	if err := v.f.ready(false); err != nil {
-		return false, err
-	}
-	v.f.life.RUnlock()
 	var mails []mail
 	var envelopes map[uint32][]byte
 	err = v.f.ask(lookNot, func(m index.Mailbox) error {
@@ -119,8 +115,10 @@ func (t *fetch) some(uids []uint32) (gone bool, err error) {
 	}
 	defer v.f.life.RUnlock()
 	src := v.f.source()
+	learnt := map[uint32]int64{}
+	defer func() { v.f.learn(learnt) }()
 	for i := range mails {
-		c := candidate{mail: mails[i], src: src, s: &t.c.mail, size: -1}
+		c := candidate{mail: mails[i], src: src, s: &t.c.mail, size: mails[i].vsize}
 		env, cached := envelopes[c.uid]
 		err := t.one(&c, env, cached, told[c.uid])
 		if errors.Is(err, fs.ErrNotExist) {
@@ -129,6 +127,9 @@ func (t *fetch) some(uids []uint32) (gone bool, err error) {
 		}
 		if err != nil {
 			return false, err
+		}
+		if c.size >= 0 && c.vsize < 0 && c.entry.VSize < 0 {
+			learnt[c.uid] = c.size
 		}
 	}
 	return gone || len(mails) < len(uids), nil

@@ -18,11 +18,10 @@ const (
 
 // A reader reads commands.
 type reader struct {
-	r      *bufio.Reader
-	w      *bufio.Writer
-	limit  int64 // of a message
-	buf    []byte
-	closed bool
+	r     *bufio.Reader
+	w     *bufio.Writer
+	limit int64 // of a message
+	buf   []byte
 }
 
 // A tooLong is a command that is refused for its length; it has been read past.

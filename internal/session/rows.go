@@ -205,15 +205,25 @@ func (r *rows) repack() {
 	r.keys = keys
 }
 
-// sizes makes room for what is known of sizes.
-func (r *rows) sizes() []int64 {
+// learn keeps sizes that it took a reading of the mail to know. f.mu is not held.
+func (f *folder) learn(sizes map[uint32]int64) {
+	if len(sizes) == 0 {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r := &f.rows
 	if r.size == nil {
 		r.size = make([]int64, len(r.uid))
 		for i := range r.size {
 			r.size[i] = -1
 		}
 	}
-	return r.size
+	for uid, size := range sizes {
+		if i, ok := r.find(uid); ok {
+			r.size[i] = size
+		}
+	}
 }
 
 // A listing finds the entries of a source that is no index.Namer by their keys.
@@ -226,9 +236,9 @@ type listing struct {
 type mail struct {
 	uid   uint32
 	seq   uint32
-	row   int // hint
 	flags index.Flags
 	words uint32
+	vsize int64 // RFC822.SIZE, -1: not known
 	entry index.Entry
 	name  []byte // what the entry's strings point to
 }
@@ -236,7 +246,10 @@ type mail struct {
 // entryOf fills m.entry from row i. f.mu and f.life are held.
 func (f *folder) entryOf(i int, m *mail) error {
 	r := &f.rows
-	m.row, m.uid, m.flags, m.words = i, r.uid[i], r.flags[i], r.keywords[i]
+	m.uid, m.flags, m.words = r.uid[i], r.flags[i], r.keywords[i]
+	if m.vsize = -1; r.size != nil {
+		m.vsize = r.size[i]
+	}
 	src := f.source()
 	if n, ok := src.(index.Namer); ok {
 		m.name = n.NameEntry(&m.entry, r.key(i), r.flags[i], r.dir[i], r.keywords[i], m.name)

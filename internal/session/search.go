@@ -113,12 +113,17 @@ func (c *conn) decide(p *plan, open []candidate, found []uint32) ([]uint32, erro
 	}
 	defer v.f.life.RUnlock()
 	src := v.f.source()
+	learnt := map[uint32]int64{}
+	defer func() { v.f.learn(learnt) }()
 	for i := range left {
 		cand := &left[i]
-		cand.src, cand.s = src, &c.mail
+		cand.src, cand.s, cand.size = src, &c.mail, cand.vsize
 		verdict, err := p.root.judge(cand, levelMail)
 		if err != nil {
 			return nil, err
+		}
+		if cand.size >= 0 && cand.vsize < 0 && cand.entry.VSize < 0 {
+			learnt[cand.uid] = cand.size
 		}
 		if verdict == yes {
 			found = append(found, cand.uid)

@@ -9,6 +9,11 @@ import (
 	"sync"
 	"testing"
 
+	"mailbench/index"
+	"mailbench/index/column"
+	"mailbench/index/envelope"
+	"mailbench/index/linked"
+	"mailbench/index/scan"
 	"mailbench/store"
 	"mailbench/store/box"
 	maildirstore "mailbench/store/maildir"
@@ -68,25 +73,35 @@ OK STORE completed`)
 // TestArrival: mail that comes and goes while a mailbox of which nothing is
 // written is selected is told, however little has been asked before.
 func TestArrival(t *testing.T) {
-	for _, before := range []string{"NOOP", "SEARCH ALL"} {
-		dir := maildirOf(t)
-		m := served(t, Config{Path: dir})
-		k := dial(t, m)
-		k.say("SELECT INBOX")
-		k.say(before)
-		deliver(t, dir, 5, "", letters()[0])
-		k.want("NOOP", "* 4 EXISTS\nOK NOOP completed")
-		names, _ := filepath.Glob(filepath.Join(dir, "cur", "*M1P*"))
-		if len(names) != 1 {
-			t.Fatal(names)
+	for _, d := range []index.Design{column.Design, linked.Design, envelope.Design, scan.Design} {
+		for _, before := range []string{"NOOP", "SEARCH ALL"} {
+			t.Run(d.Name()+"/"+before, func(t *testing.T) { arrival(t, d, before) })
 		}
-		os.Rename(names[0], names[0]+"F")
-		k.want("FETCH 1 UID", "* 1 FETCH (UID 1)\n* 2 FETCH (UID 2 FLAGS (\\Flagged))\nOK FETCH completed")
-		os.Remove(names[0] + "F")
-		k.say("NOOP") // missing twice is gone
-		k.say("NOOP")
-		k.want("SEARCH ALL", "* SEARCH 1 2 3\nOK SEARCH completed")
 	}
+}
+
+func arrival(t *testing.T, d index.Design, before string) {
+	dir := maildirOf(t)
+	m := served(t, Config{Path: dir, Design: d})
+	k, late := dial(t, m), dial(t, m)
+	k.say("SELECT INBOX")
+	late.say("SELECT INBOX")
+	k.say(before)
+	deliver(t, dir, 5, "", letters()[0])
+	k.want("NOOP", "* 4 EXISTS\nOK NOOP completed")
+	names, _ := filepath.Glob(filepath.Join(dir, "cur", "*M1P*"))
+	if len(names) != 1 {
+		t.Fatal(names)
+	}
+	os.Rename(names[0], names[0]+"F")
+	k.want("FETCH 1 UID", "* 1 FETCH (UID 1)\n* 2 FETCH (UID 2 FLAGS (\\Flagged))\nOK FETCH completed")
+	os.Remove(names[0] + "F")
+	k.say("NOOP") // missing twice is gone
+	k.say("NOOP")
+	k.want("SEARCH ALL", "* SEARCH 1 2 3\nOK SEARCH completed")
+	k.want("UID THREAD ORDEREDSUBJECT UTF-8 ALL", "* THREAD (1 4)(3)\nOK UID completed")
+	// Who has asked for nothing meanwhile is told all of it, in its own numbers.
+	late.want("UID SEARCH SUBJECT apples", "* SEARCH 1\n* 2 EXPUNGE\n* 3 EXISTS\nOK UID completed")
 }
 
 // TestSubfolders: Maildir++ folders are mailboxes.
