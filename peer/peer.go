@@ -137,4 +137,5 @@ type Sample struct {
 	CPU    time.Duration
 	Reply  int64  // bytes of the answer
 	Digest uint64 // of the untagged answer that Task.Answer names
+	Doubt  string `json:",omitempty"` // why it may not have had its temperature until the end
 }
