@@ -228,3 +228,14 @@ func TestUIDNames(t *testing.T) {
 		t.Errorf("a damaged list: %v", err)
 	}
 }
+
+func FuzzReadUIDNames(f *testing.F) {
+	f.Add([]byte("3 V17 N4\n1 W90 S87 :1001.M1.x:2,FS\n2 :a\n"))
+	f.Add([]byte("\n0 :\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		names, err := readUIDNames(bytes.NewReader(b))
+		if err == nil && (names[0] != "" || len(names) > bytes.Count(b, []byte("\n"))) {
+			t.Errorf("%d names, one of UID 0: %q", len(names), names[0])
+		}
+	})
+}

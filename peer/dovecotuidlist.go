@@ -3,6 +3,7 @@ package peer
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -26,21 +27,29 @@ func (x *dovecotInstance) UIDNames() (map[uint32]string, error) {
 		return nil, err
 	}
 	defer f.Close()
+	names, err := readUIDNames(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return names, nil
+}
+
+// readUIDNames reads a dovecot-uidlist: after its head, a line for each message
+// with its UID, extensions, and behind " :" the name of its file.
+func readUIDNames(r io.Reader) (map[uint32]string, error) {
 	names := make(map[uint32]string)
-	in := bufio.NewScanner(f)
+	in := bufio.NewScanner(r)
 	for line := 1; in.Scan(); line++ {
 		if line == 1 {
-			continue // the head: version, validity
+			continue // version and validity
 		}
-		// UID, extensions that begin with a letter, and the name after " :".
 		head, file, ok := strings.Cut(in.Text(), " :")
 		word, _, _ := strings.Cut(head, " ")
-		if uid, err := strconv.ParseUint(word, 10, 32); ok && err == nil {
-			base, _, _ := strings.Cut(file, ":2,")
-			names[uint32(uid)] = base
-			continue
+		uid, err := strconv.ParseUint(word, 10, 32)
+		if !ok || err != nil || uid == 0 {
+			return nil, fmt.Errorf("line %d: %.100q", line, in.Text())
 		}
-		return nil, fmt.Errorf("%s: line %d: %q", name, line, in.Text())
+		names[uint32(uid)], _, _ = strings.Cut(file, ":2,")
 	}
 	return names, in.Err()
 }

@@ -165,7 +165,7 @@ func (q question) parts() (parts []Part) {
 
 // differenceSections are the rows of docs/DIFFERENCES.md by what they are about.
 var differenceSections = map[Part]string{
-	PartSubject:     "white space in subjects and the order of the steps, RFC 5256 section 2.1 and RFC 5051",
+	PartSubject:     "white space in subjects and the order of the steps, RFC 5256 section 2.1 and RFC 5051; encoded words, RFC 2047 section 5",
 	PartDate:        "dates, RFC 5322 section 4.3 and RFC 5256 section 2.2",
 	PartIDs:         "message ids, RFC 5322 section 3.2.3; References with more than 1,000 ids",
 	PartFrom:        addressSection,
