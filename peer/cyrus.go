@@ -125,7 +125,7 @@ func (c *cyrus) Prepare(ctx context.Context, run *Run) (Instance, error) {
 		Notes: []string{
 			"cyrus has its own copy of the mail, a message a file with CRLF; its first select is reconstruct, which reads all of it and fills index and cache",
 			"cyrus does not look for mail that others put into its files: there is no resync",
-			"cyrus takes the last of several Subject fields, and compares letters with diacritical marks as they are composed (RFC 5256: decomposed)",
+			"cyrus takes the last of several Subject fields, and compares letters with diacritical marks as they are composed (RFC 5051: decomposed); it reads addresses without @ and quoted message ids in its own way",
 			"each session of cyrus begins with a LOGIN (outside the times of commands)",
 		},
 	}
