@@ -191,7 +191,7 @@ func (c *column) once(ctx context.Context, t *Task) (s Sample, err error) {
 	if t.Connect != nil {
 		conn, err = t.Connect(ctx)
 	} else {
-		conn, err = proc.Start(ctx, limited(t.Command))
+		conn, err = started(ctx, t.Command)
 	}
 	if err != nil {
 		return s, err
@@ -249,7 +249,7 @@ var answerWord = map[string]string{"thread-references": "THREAD", "sort-date": "
 func (c *column) program(ctx context.Context, t *Task) (s Sample, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.o.Timeout)
 	defer cancel()
-	p, err := proc.Start(ctx, limited(t.Command))
+	p, err := started(ctx, t.Command)
 	if err != nil {
 		return s, err
 	}

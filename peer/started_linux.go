@@ -1,0 +1,24 @@
+package peer
+
+import (
+	"context"
+
+	"golang.org/x/sys/unix"
+
+	"mailbench/internal/temp"
+	"mailbench/peer/proc"
+)
+
+// started starts c with the limit of limited, set from outside, so that no
+// shell is in the figures.
+func started(ctx context.Context, c proc.Command) (*proc.Process, error) {
+	p, err := proc.Start(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if most := uint64(temp.TotalMemory()) / 4 * 3; most > 0 {
+		// It may have ended already.
+		_ = unix.Prlimit(p.PID(), unix.RLIMIT_AS, &unix.Rlimit{Cur: most, Max: most}, nil)
+	}
+	return p, nil
+}
