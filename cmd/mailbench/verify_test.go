@@ -60,6 +60,36 @@ func TestVerify(t *testing.T) {
 	}
 }
 
+// TestVerify_others asks the other two, where they are: about mail without
+// faults Cyrus says what we say, Courier at least to THREAD REFERENCES.
+func TestVerify_others(t *testing.T) {
+	home(t)
+	const corpus = "synthetic:60,clean"
+	t.Run("cyrus", func(t *testing.T) {
+		if err := peer.NewCyrus(peer.CyrusOptions{}).Available(); err != nil {
+			t.Skip(err)
+		}
+		for _, q := range verdict(t, 0, "-oracle", "cyrus", corpus).Questions {
+			if q.Result != peer.Same {
+				t.Errorf("%s", q)
+			}
+		}
+	})
+	t.Run("courier", func(t *testing.T) {
+		if err := peer.NewCourier(peer.CourierOptions{}).Available(); err != nil {
+			t.Skip(err)
+		}
+		for _, q := range verdict(t, 1, "-oracle", "courier", corpus).Questions {
+			switch {
+			case q.Question == "THREAD REFERENCES" && q.Result != peer.Same,
+				q.Question == "THREAD REFS" && q.Result != peer.NotAsked,
+				q.Question == "SORT (FROM)" && q.Result != peer.Differs:
+				t.Errorf("%s", q)
+			}
+		}
+	})
+}
+
 // TestVerify_known plants what Dovecot is known to read differently: a subject
 // folded behind a blank, and an encoded word inside a quoted string.
 func TestVerify_known(t *testing.T) {
