@@ -25,8 +25,8 @@ const lockFile = "mailbench.lock"
 // errInUse reports an index that another process holds for long.
 var errInUse = errors.New("the index is in use by another process")
 
-// patience is how long a lock is waited for.
-const patience = 20 * time.Second
+// patience is how long a lock is waited for; less in tests.
+var patience = 20 * time.Second
 
 // lockIndex takes the lock of an index directory, which it makes.
 func lockIndex(dir string) (unlock func(), err error) {
