@@ -29,7 +29,7 @@ func verifyCommand() *cli.Command {
 		Description: "PATH is a maildir, an mbox (message n becomes UID n), a message file or synthetic:N.\n" +
 			"The server works on a clone. Where its answer is not ours and is ours with -compat dovecot, the\n" +
 			"difference is a known one (docs/DIFFERENCES.md); any other is shown with what the messages there say.\n" +
-			"Courier is known not to thread as RFC 5256 wants it.\n" +
+			"What Courier and Cyrus do otherwise than RFC 5256 wants it is not among the known differences.\n" +
 			"Exit code 0: no unknown difference, or no such server is installed; 1: one; 2: it could not be done.\n" +
 			"Example: mailbench verify ~/Mail/lkml",
 		Flags: []cli.Flag{
