@@ -227,7 +227,7 @@ func (c *conn) unselect(p *parser, expunge bool) (string, error) {
 			return "", err
 		}
 	}
-	c.view = nil
+	c.leave()
 	return "", nil
 }
 

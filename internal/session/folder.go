@@ -24,13 +24,14 @@ type folder struct {
 	// life is held for reading by whoever uses the Box or the source, for writing
 	// by whoever opens or closes them. Appends hold nothing else, so that they
 	// find each other in a group.
-	life    sync.RWMutex
-	shut    bool
-	direct  *direct                       // at most one of
-	box     *box.Box                      // the two is there
-	unlock  func()                        // the lock of indexDir, while box is open
-	wrote   atomic.Pointer[maildir.State] // what the maildir was after the last change of ours
-	writing atomic.Int32                  // changes of ours on their way
+	life     sync.RWMutex
+	shut     bool
+	direct   *direct                       // at most one of
+	box      *box.Box                      // the two is there
+	unlock   func()                        // the lock of indexDir, while box is open
+	wrote    atomic.Pointer[maildir.State] // what the maildir was after the last change of ours
+	selected atomic.Int32                  // views of it
+	writing  atomic.Int32                  // changes of ours on their way
 
 	mu     sync.Mutex // of all below, and of direct
 	status index.Status
@@ -78,9 +79,11 @@ func (f *folder) openAs(boxed bool) error {
 			return err
 		}
 		f.direct = d
+		f.m.opened.Add(1)
 		return nil
 	}
 	if d := f.direct; d != nil {
+		f.m.opened.Add(-1)
 		f.direct = nil
 		if err := d.close(); err != nil {
 			return err
@@ -104,6 +107,7 @@ func (f *folder) openBox() error {
 		return err
 	}
 	f.box, f.unlock = b, unlock
+	f.m.opened.Add(1)
 	f.mu.Lock()
 	f.list = nil
 	f.mu.Unlock()
@@ -115,6 +119,7 @@ func (f *folder) closeBox() error {
 	if f.box == nil {
 		return nil
 	}
+	f.m.opened.Add(-1)
 	err := f.box.Close()
 	f.unlock()
 	f.box, f.unlock = nil, nil
@@ -125,12 +130,32 @@ func (f *folder) close() error {
 	f.life.Lock()
 	defer f.life.Unlock()
 	f.shut = true
+	return f.closeFiles()
+}
+
+// closeFiles closes what is open. f.life is held.
+func (f *folder) closeFiles() error {
 	var err error
 	if d := f.direct; d != nil {
+		f.m.opened.Add(-1)
 		f.direct = nil
 		err = d.close()
 	}
 	return errors.Join(err, f.closeBox())
+}
+
+// rest closes the files of a folder that nobody has selected: the next command
+// opens them again.
+func (f *folder) rest() error {
+	f.life.Lock()
+	defer f.life.Unlock()
+	if f.selected.Load() > 0 || f.shut {
+		return nil
+	}
+	f.mu.Lock()
+	f.rows, f.status, f.list = rows{}, index.Status{}, nil
+	f.mu.Unlock()
+	return f.closeFiles()
 }
 
 // ask calls fn alone with the index of the mailbox and with f.mu held, the rows

@@ -6,17 +6,19 @@ import (
 
 // selectMailbox is SELECT, or EXAMINE.
 func (c *conn) selectMailbox(name string, examine bool) error {
-	c.view = nil // also if it fails (RFC 3501 section 6.3.1)
+	c.leave() // also if it fails (RFC 3501 section 6.3.1)
 	f, err := c.m.folder(name)
 	if err != nil {
 		return lacks(err)
 	}
 	var v *view
+	f.selected.Add(1)
 	err = f.ask(lookFully, func(index.Mailbox) error {
 		v = newView(f, examine || !c.m.cfg.Write)
 		return f.readKeywords()
 	})
 	if err != nil {
+		f.selected.Add(-1)
 		return lacks(err)
 	}
 	c.view = v
@@ -31,6 +33,14 @@ func (c *conn) selectMailbox(name string, examine bool) error {
 		c.print("* OK [HIGHESTMODSEQ ", v.status.HighestModSeq, "] highest\r\n")
 	}
 	return nil
+}
+
+// leave unselects, if anything is selected.
+func (c *conn) leave() {
+	if v := c.view; v != nil {
+		v.f.selected.Add(-1)
+		c.view = nil
+	}
 }
 
 // tellFlags tells which flags and keywords there are, and which can be changed.

@@ -14,6 +14,7 @@ import (
 func Serve(ctx context.Context, client io.ReadWriter, m *Mailboxes) error {
 	w := bufio.NewWriterSize(client, 64<<10)
 	c := &conn{ctx: ctx, m: m, w: w, r: reader{r: bufio.NewReaderSize(client, 16<<10), w: w, limit: m.cfg.Literal}}
+	defer c.leave()
 	if closer, ok := client.(io.Closer); ok {
 		stop := context.AfterFunc(ctx, func() { closer.Close() })
 		defer stop()
@@ -108,6 +109,9 @@ func (c *conn) do(name string, p *parser) (code string, err error) {
 		return "", bad("no command " + name)
 	case cmd.selected && c.view == nil:
 		return "", bad("no mailbox is selected")
+	}
+	if err := c.m.rest(); err != nil {
+		return "", err
 	}
 	code, err = cmd.do(c, p)
 	if cmd.quiet || c.view == nil || c.bye {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"mailbench/corpus/source"
 	"mailbench/index"
@@ -36,6 +37,8 @@ type Config struct {
 type Mailboxes struct {
 	cfg   Config
 	boxed bool // every mailbox is a Box from its opening on
+
+	opened atomic.Int32 // folders with files open
 
 	mu     sync.Mutex
 	open   map[string]*folder
@@ -104,6 +107,30 @@ func (m *Mailboxes) folders() ([]maildir.Folder, error) {
 		list = append([]maildir.Folder{inbox}, list...)
 	}
 	return list, err
+}
+
+// maxOpen bounds the folders that have their files open though nobody has
+// selected them: a client may ask for the STATUS of thousands.
+const maxOpen = 100
+
+// rest lets folders close their files when many have them open.
+func (m *Mailboxes) rest() error {
+	if m.opened.Load() < maxOpen {
+		return nil
+	}
+	m.mu.Lock()
+	all := make([]*folder, 0, len(m.open))
+	for _, f := range m.open {
+		all = append(all, f)
+	}
+	m.mu.Unlock()
+	var errs []error
+	for _, f := range all {
+		if f.selected.Load() == 0 {
+			errs = append(errs, f.rest())
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // folder opens the mailbox of a name, or finds it open. errNoSuch: there is none.

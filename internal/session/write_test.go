@@ -130,6 +130,32 @@ OK LIST completed`)
 	}
 }
 
+// TestManyFolders: a client that asks about all of them does not have all open.
+func TestManyFolders(t *testing.T) {
+	dir := maildirOf(t)
+	const n = maxOpen + 20
+	for i := range n {
+		sub := filepath.Join(dir, fmt.Sprintf(".f%d", i))
+		os.MkdirAll(filepath.Join(sub, "cur"), 0o755)
+		os.MkdirAll(filepath.Join(sub, "new"), 0o755)
+		deliver(t, sub, i, "", letters()[0])
+	}
+	m := served(t, Config{Path: dir, Design: scan.Design})
+	k, sitting := dial(t, m), dial(t, m)
+	sitting.say("SELECT f0")
+	for range 2 {
+		for i := range n {
+			k.want(fmt.Sprintf("STATUS f%d (MESSAGES)", i), fmt.Sprintf("* STATUS \"f%d\" (MESSAGES 1)\nOK STATUS completed", i))
+			if got := m.opened.Load(); got > maxOpen+1 {
+				t.Fatalf("%d are open", got)
+			}
+		}
+	}
+	deliver(t, filepath.Join(dir, ".f0"), n, "", letters()[1])
+	sitting.want("NOOP", "* 2 EXISTS\nOK NOOP completed")
+	sitting.say("UNSELECT")
+}
+
 // TestSessions_together: many connections append, store, ask and expunge at once
 // in one mailbox; nothing is lost or told twice, and all see the same in the end.
 func TestSessions_together(t *testing.T) {
