@@ -31,13 +31,14 @@ func peersAppendFlags() []cli.Flag {
 }
 
 // appendOptions reads the flags of -append, and of those that peers has anyway
-// count, design, user, scratch, timeout and v.
+// count, design, dovecot, user, scratch, timeout and v.
 func appendOptions(c *cli.Context) (o peer.AppendOptions, err error) {
 	o = peer.AppendOptions{
 		Messages: c.Int("messages"), Count: c.Int("count"), Fsync: words(c.String("fsync")), Formats: words(c.String("formats")),
 		Unselected: c.Bool("unselected"), Imaptest: c.String("imaptest"), Seconds: c.Int("imaptest-seconds"),
 		Scratch: c.String("scratch"), Timeout: c.Duration("timeout"), Log: io.Discard,
 	}
+	o.Dovecot.Binary = c.String("dovecot")
 	if c.Bool("v") {
 		o.Log = c.App.ErrWriter
 	}
