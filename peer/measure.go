@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"mailbench/internal/temp"
@@ -20,6 +19,7 @@ import (
 type Options struct {
 	Systems  []System
 	Corpus   string // a maildir, never written to
+	Name     string // what the user calls it, for the report
 	Dir      *proc.Dir
 	Clone    CloneMode
 	Ops      []Op // nil: all
@@ -48,6 +48,9 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 	}
 	if o.Log == nil {
 		o.Log = io.Discard
+	}
+	if err := room(&o); err != nil {
+		return nil, err
 	}
 	r := newReport(&o)
 	var all []*column
@@ -129,11 +132,18 @@ func (c *column) round(ctx context.Context) {
 		cell.Note, cell.Asks = t.Note, t.Answer
 		s, err := c.sample(ctx, t)
 		if err != nil {
-			if cold := (*temp.Miss)(nil); errors.As(err, &cold) {
-				cell.Skipped = err.Error()
-				continue
+			// What follows builds on this one: without its temperature it is done,
+			// unmeasured.
+			if miss := (*temp.Miss)(nil); errors.As(err, &miss) {
+				cell.Skipped, cell.Missed = err.Error(), "not "+c.o.Temper.String()
+				if _, err = c.once(ctx, t); err == nil {
+					continue
+				}
 			}
-			// What follows builds on this one.
+			cell.Missed = "failed"
+			if errors.Is(err, context.DeadlineExceeded) {
+				cell.Missed = "timed out"
+			}
 			cell.Skipped = hint(err, c.inst).Error()
 			c.r.Failed = fmt.Sprintf("%s: %s", op, cell.Skipped)
 			return
@@ -229,7 +239,8 @@ func (c *column) once(ctx context.Context, t *Task) (s Sample, err error) {
 			return s, err
 		}
 	}
-	before := conn.Usage() // memory cannot be read afterwards
+	cl.Digest, cl.Sending, cl.Replied = "", nil, nil // LOGOUT is not it
+	before := conn.Usage()                           // memory cannot be read afterwards
 	if err := within(cl.Logout); err != nil {
 		return s, err
 	}
@@ -268,19 +279,6 @@ func (c *column) program(ctx context.Context, t *Task) (s Sample, err error) {
 	}
 	s.Wall, s.CPU = s.Process.Wall, s.Process.User+s.Process.Sys
 	return s, nil
-}
-
-// ParseOps parses "thread-first,thread-again".
-func ParseOps(words []string) ([]Op, error) {
-	var ops []Op
-	for _, w := range words {
-		if !slices.Contains(Ops, Op(w)) {
-			return nil, fmt.Errorf("no operation %q (there are %v)", w, Ops)
-		}
-		ops = append(ops, Op(w))
-	}
-	slices.SortFunc(ops, func(a, b Op) int { return slices.Index(Ops, a) - slices.Index(Ops, b) })
-	return slices.Compact(ops), nil
 }
 
 // hostOf names the directory's file system for the report.

@@ -45,11 +45,12 @@ type Cell struct {
 	Asks    string   `json:"asks,omitempty"`    // Task.Answer
 	Note    string   `json:"note,omitempty"`
 	Skipped string   `json:"skipped,omitempty"` // why there are fewer samples than rounds
+	Missed  string   `json:"missed,omitempty"`  // the same in a word or two: failed, timed out, not warm
 }
 
 func newReport(o *Options) *Report {
 	return &Report{
-		Schema: Schema, Command: os.Args, Begun: time.Now().UTC().Truncate(time.Second), Corpus: o.Corpus, Messages: o.Messages,
+		Schema: Schema, Command: os.Args, Begun: time.Now().UTC().Truncate(time.Second), Corpus: o.Name, Messages: o.Messages,
 		Mails: o.Temper.String(), Rounds: o.Count,
 		Machine: fmt.Sprintf("%s/%s, %d processors, %.1f GB of memory, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), float64(temp.TotalMemory())/1e9, kernel()),
 		Place:   hostOf(o.Dir.Path),

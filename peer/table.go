@@ -33,15 +33,15 @@ var rowNames = map[Op]string{
 // tables are all parts of the report.
 func (r *Report) tables() []table {
 	return []table{
-		r.operations("wall clock of the command, seconds, and its multiple of "+r.first()+"'s",
-			"median (lowest..highest) of the rounds; of a process that is not spoken to, all of it",
+		r.operations("wall clock of the command, and its multiple of "+r.first()+"'s",
+			"median of the rounds and half of their spread; of a process that is not spoken to (*), all of it",
 			func(c *Cell) string { return r.timed(c, func(s Sample) float64 { return s.Wall.Seconds() }) },
 			func(s Sample) float64 { return s.Wall.Seconds() }),
-		r.operations("CPU of the command, seconds, and its multiple of "+r.first()+"'s",
+		r.operations("CPU of the command, and its multiple of "+r.first()+"'s",
 			"user and system time of the server's process from before the command is sent to its tagged OK",
 			func(c *Cell) string { return r.timed(c, func(s Sample) float64 { return s.CPU.Seconds() }) },
 			func(s Sample) float64 { return s.CPU.Seconds() }),
-		r.operations("the whole process: wall clock, user + system seconds", "start, SELECT where it is not the command, the command, LOGOUT, end (wait4)",
+		r.operations("the whole process: wall clock, user + system time", "start, SELECT where it is not the command, the command, LOGOUT, end (wait4)",
 			func(c *Cell) string {
 				wall, _, _, ok := c.spread(func(s Sample) float64 { return s.Process.Wall.Seconds() })
 				if !ok {
@@ -49,7 +49,7 @@ func (r *Report) tables() []table {
 				}
 				user, _, _, _ := c.spread(func(s Sample) float64 { return s.Process.User.Seconds() })
 				sys, _, _, _ := c.spread(func(s Sample) float64 { return s.Process.Sys.Seconds() })
-				return fmt.Sprintf("%s: %s+%s", seconds(wall), seconds(user), seconds(sys))
+				return fmt.Sprintf("%s %s+%s", seconds(wall), seconds(user), seconds(sys))
 			}, nil),
 		r.operations("peak memory of the process, MB: anonymous + file-backed", "sampled every 2 ms: of a process that lives a few ms little is seen; mapped files count as far as they are in memory",
 			func(c *Cell) string {
@@ -81,16 +81,16 @@ func (r *Report) first() string {
 	return r.Columns[0].Name
 }
 
-// timed is a median with its spread.
+// timed is a median with half of its spread: "1.25s ±3%".
 func (r *Report) timed(c *Cell, f func(Sample) float64) string {
 	med, low, high, ok := c.spread(f)
 	if !ok {
 		return ""
 	}
-	if len(c.Samples) == 1 {
+	if len(c.Samples) == 1 || med == 0 {
 		return seconds(med)
 	}
-	return fmt.Sprintf("%s (%s..%s)", seconds(med), seconds(low), seconds(high))
+	return fmt.Sprintf("%s ±%.0f%%", seconds(med), (high-low)/2/med*100)
 }
 
 // operations is a table with a row for each operation that somebody has; of
@@ -107,7 +107,7 @@ func (r *Report) operations(title, note string, of func(*Cell) string, ratio fun
 			switch {
 			case cell == nil:
 			case len(cell.Samples) == 0:
-				text, any = "failed", true
+				text, any = cell.Missed, true
 			default:
 				text, any = of(cell), true
 				if cell.Note != "" && ratio != nil {
@@ -206,19 +206,24 @@ func (r *Report) sizes() table {
 	return t
 }
 
-// seconds shows three digits.
+// seconds shows a time with three digits at most.
 func seconds(s float64) string {
+	unit := "s"
+	switch {
+	case s == 0:
+		return "0"
+	case s < 1e-3:
+		s, unit = s*1e6, "us"
+	case s < 1:
+		s, unit = s*1e3, "ms"
+	}
 	switch {
 	case s >= 100:
-		return fmt.Sprintf("%.0f", s)
+		return fmt.Sprintf("%.0f%s", s, unit)
 	case s >= 10:
-		return fmt.Sprintf("%.1f", s)
-	case s >= 1:
-		return fmt.Sprintf("%.2f", s)
-	case s >= 0.1:
-		return fmt.Sprintf("%.3f", s)
+		return fmt.Sprintf("%.1f%s", s, unit)
 	}
-	return fmt.Sprintf("%.4f", s)
+	return fmt.Sprintf("%.2f%s", s, unit)
 }
 
 func multiple(x float64) string {

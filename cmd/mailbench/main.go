@@ -47,7 +47,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		},
 		Commands: []*cli.Command{
 			threadCommand(), sortCommand(), selectCommand(), explainCommand(),
-			indexCommand(), corpusCommand(), floorsCommand(), planCommand(), sessionCommand(), verifyCommand(),
+			indexCommand(), corpusCommand(), floorsCommand(), planCommand(), sessionCommand(), peersCommand(), verifyCommand(),
 		},
 	}
 	for _, c := range app.Commands {
