@@ -7,28 +7,35 @@ import (
 	"mailbench/peer/clone"
 )
 
-// Room is an error when the clones and indexes of the systems will not fit in
-// dir. It is an estimate, on the careful side: where blocks can be shared, or
-// names linked, a clone costs its inodes, else its mail; every index a fifth of
-// the mail, a full-text index as much as the mail; Cyrus always has a copy.
-func Room(systems []System, corpus, dir string, mode CloneMode) error {
-	mail, err := temp.Files(corpus, "cur", "new")
+// room is an error when the clones and indexes of the systems that are here will
+// not fit in the directory of the run. It is an estimate, on the careful side:
+// where blocks can be shared, or names linked, a clone costs its inodes, else its
+// mail; an index a fifth of the mail, a full-text index as much as the mail;
+// Cyrus always has a copy.
+func room(o *Options) error {
+	var here []System
+	for _, s := range o.Systems {
+		if s.Available() == nil {
+			here = append(here, s)
+		}
+	}
+	mail, err := temp.Files(o.Corpus, "cur", "new")
 	if err != nil {
 		return err
 	}
-	free, err := temp.Free(dir)
+	free, err := temp.Free(o.Dir.Path)
 	if err != nil {
 		return err
 	}
-	need := spaceNeeded(systems, int64(mail.Len()), mail.Bytes(), sharesBlocks(corpus, dir, mode))
+	need := spaceNeeded(here, int64(mail.Len()), mail.Bytes(), sharesBlocks(o.Corpus, o.Dir.Path, o.Clone))
 	if need > free {
 		return fmt.Errorf("%s: %d systems need about %.1f GB there, %.1f GB are free: name fewer systems, -clone hardlink, or another -scratch",
-			dir, len(systems), float64(need)/1e9, float64(free)/1e9)
+			o.Dir.Path, len(here), float64(need)/1e9, float64(free)/1e9)
 	}
 	return nil
 }
 
-// spaceNeeded is what n messages of so many bytes take.
+// spaceNeeded is what n messages of so many bytes take with these systems.
 func spaceNeeded(systems []System, n, bytes int64, shared bool) (need int64) {
 	const block = 4096
 	full := bytes + n*block/2 + n*256 // half a block is lost at the end of each file
