@@ -10,7 +10,7 @@ import (
 )
 
 // capabilities are what CAPABILITY and the greeting tell.
-const capabilities = "IMAP4rev1 LITERAL- SASL-IR UIDPLUS UNSELECT IDLE NAMESPACE ID CHILDREN SORT SORT=DISPLAY " +
+const capabilities = "IMAP4rev1 LITERAL+ UIDPLUS UNSELECT IDLE NAMESPACE ID CHILDREN SORT SORT=DISPLAY " +
 	"THREAD=REFERENCES THREAD=REFS THREAD=ORDEREDSUBJECT"
 
 // conn is one connection.
