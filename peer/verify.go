@@ -284,8 +284,11 @@ func (s *asker) stop() (use proc.Usage, err error) {
 // ended adds to an error of a session that the process has ended by itself, and
 // ends it where it has not.
 func (s *asker) ended(err error) error {
-	if s.conn == nil || !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
-		s.close()
+	if s.conn == nil {
+		return err
+	}
+	if !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		_, _ = s.stop() // it may hang: nothing more is said to it
 		return err
 	}
 	// Its output is at its end: it has a moment to go by itself.
