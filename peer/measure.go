@@ -71,6 +71,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 			continue
 		}
 		c := &column{o: &o, s: s, r: r.column(s.Name())}
+		_, c.r.Ours = s.(*ours)
 		all = append(all, c)
 		c.prepare(ctx)
 		if ctx.Err() != nil {
@@ -185,10 +186,24 @@ func (c *column) sample(ctx context.Context, t *Task) (s Sample, err error) {
 	if s, err = c.once(ctx, t); err != nil {
 		return s, err
 	}
-	if err := set.After(c.o.Temper, s.Process.Read, 0, rng); err != nil {
+	if err := c.stayed(set, s, rng); err != nil {
 		s.Doubt = err.Error()
 	}
 	return s, nil
+}
+
+// stayed proves what can only be proven afterwards. Evicted data was seen to be
+// gone before; warm must have stayed so; what reads anything of a cold mailbox
+// has asked the device.
+func (c *column) stayed(set *temp.Set, s Sample, rng *rand.Rand) error {
+	var must int64
+	switch {
+	case c.o.Temper == temp.NoData:
+		return nil
+	case c.o.Temper == temp.Cold && s.Process.ReadChars > 0:
+		must = 1
+	}
+	return set.After(c.o.Temper, s.Process.Read, must, rng)
 }
 
 // once starts a process, says the script to it and measures.
