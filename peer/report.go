@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"mailbench/internal/temp"
@@ -33,6 +34,7 @@ type Report struct {
 // A Column is one system.
 type Column struct {
 	Name        string           `json:"name"`
+	Ours        bool             `json:"ours,omitempty"` // a design of ours, which reads mail as Dovecot does
 	Description Description      `json:"description"`
 	Cells       map[Op]*Cell     `json:"cells"`
 	Sizes       map[string]int64 `json:"sizes,omitempty"` // bytes by class of file, after the last sort
@@ -145,6 +147,23 @@ func (r *Report) Against(c *Column, op Op) (other string, same, ok bool) {
 		}
 	}
 	return "", false, false
+}
+
+// Wrong are the answers of ours that are not those of the first column that was
+// asked the same, where that is a Dovecot: read in the same way they have to be
+// equal. "column: thread-again: not the answer of dovecot".
+func (r *Report) Wrong() (list []string) {
+	for _, c := range r.Columns {
+		if !c.Ours {
+			continue
+		}
+		for _, op := range Ops {
+			if other, same, ok := r.Against(c, op); ok && !same && strings.HasPrefix(other, "dovecot") {
+				list = append(list, fmt.Sprintf("%s: %s: not the answer of %s", c.Name, op, other))
+			}
+		}
+	}
+	return list
 }
 
 // WriteJSON writes all of it.

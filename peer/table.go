@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 )
 
@@ -34,7 +33,7 @@ var rowNames = map[Op]string{
 func (r *Report) tables() []table {
 	return []table{
 		r.operations("wall clock of the command, and its multiple of "+r.first()+"'s",
-			"median of the rounds and half of their spread; of a process that is not spoken to (*), all of it",
+			"median of the rounds, below it the least and the most; of a process that is not spoken to (*), all of it",
 			func(c *Cell) string { return r.timed(c, func(s Sample) float64 { return s.Wall.Seconds() }) },
 			func(s Sample) float64 { return s.Wall.Seconds() }),
 		r.operations("CPU of the command, and its multiple of "+r.first()+"'s",
@@ -49,7 +48,7 @@ func (r *Report) tables() []table {
 				}
 				user, _, _, _ := c.spread(func(s Sample) float64 { return s.Process.User.Seconds() })
 				sys, _, _, _ := c.spread(func(s Sample) float64 { return s.Process.Sys.Seconds() })
-				return fmt.Sprintf("%s %s+%s", seconds(wall), seconds(user), seconds(sys))
+				return fmt.Sprintf("%s\n%s+%s", seconds(wall), seconds(user), seconds(sys))
 			}, nil),
 		r.operations("peak memory of the process, MB: anonymous + file-backed", "sampled every 2 ms: of a process that lives a few ms little is seen; mapped files count as far as they are in memory",
 			func(c *Cell) string {
@@ -90,7 +89,7 @@ func (r *Report) timed(c *Cell, f func(Sample) float64) string {
 	if len(c.Samples) == 1 || med == 0 {
 		return seconds(med)
 	}
-	return fmt.Sprintf("%s ±%.0f%%", seconds(med), (high-low)/2/med*100)
+	return fmt.Sprintf("%s\n%s..%s", seconds(med), seconds(low), seconds(high))
 }
 
 // operations is a table with a row for each operation that somebody has; of
@@ -111,12 +110,20 @@ func (r *Report) operations(title, note string, of func(*Cell) string, ratio fun
 			default:
 				text, any = of(cell), true
 				if cell.Note != "" && ratio != nil {
-					text += "*"
+					median, spread, two := strings.Cut(text, "\n")
+					text = median + "*"
+					if two {
+						text += "\n" + spread
+					}
 				}
 				if ratio != nil && i > 0 {
 					mine, _, _, _ := cell.spread(ratio)
 					if theirs, _, _, ok := r.Columns[0].Cells[op].spread(ratio); ok && theirs > 0 {
-						text += fmt.Sprintf(" %sx", multiple(mine/theirs))
+						median, spread, two := strings.Cut(text, "\n")
+						text = fmt.Sprintf("%s %sx", median, multiple(mine/theirs))
+						if two {
+							text += "\n" + spread
+						}
 					}
 				}
 			}
@@ -134,7 +141,7 @@ func (r *Report) operations(title, note string, of func(*Cell) string, ratio fun
 
 // answers says whose answers are whose.
 func (r *Report) answers() table {
-	t := table{title: "answers", note: "to the last byte; where they differ, mailbench verify says which messages and why"}
+	t := table{title: "answers", note: "to the last byte, against the first column that was asked the same (this); where they differ, mailbench verify says which messages and why"}
 	for _, op := range []Op{OpThreadFirst, OpThreadAgain, OpSortDateFirst, OpSortDateAgain, OpSortSubjectFirst, OpSortSubjectAgain} {
 		row := tableRow{name: rowNames[op]}
 		any := false
@@ -150,9 +157,11 @@ func (r *Report) answers() table {
 				case !ok:
 					text = "this"
 				case same:
-					text = "same as " + other
+					text = "same"
+				case c.Ours && strings.HasPrefix(other, "dovecot"):
+					text = "WRONG"
 				default:
-					text = "not " + other + "'s"
+					text = "differs"
 				}
 			}
 			row.cells = append(row.cells, text)
@@ -290,43 +299,13 @@ func (r *Report) foot() (list []string) {
 	for _, what := range r.Unsteady() {
 		list = append(list, "WRONG "+what+": the answer is another one each time")
 	}
+	for _, what := range r.Wrong() {
+		list = append(list, "WRONG "+what)
+	}
 	for _, what := range r.Missing {
 		list = append(list, "not here: "+what)
 	}
 	return list
-}
-
-// WriteText writes the tables for a terminal.
-func (r *Report) WriteText(w io.Writer) error {
-	var b strings.Builder
-	for _, line := range r.head() {
-		fmt.Fprintf(&b, "# %s\n", line)
-	}
-	for _, t := range r.tables() {
-		if len(t.rows) == 0 {
-			continue
-		}
-		fmt.Fprintf(&b, "\n%s\n", t.title)
-		tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprint(tw, "\t")
-		for _, c := range r.Columns {
-			fmt.Fprint(tw, c.Name, "\t")
-		}
-		fmt.Fprintln(tw)
-		for _, row := range t.rows {
-			fmt.Fprintf(tw, "%s\t%s\t\n", row.name, strings.Join(row.cells, "\t"))
-		}
-		tw.Flush()
-		fmt.Fprintf(&b, "  %s\n", t.note)
-	}
-	if foot := r.foot(); len(foot) > 0 {
-		fmt.Fprintf(&b, "\n")
-		for _, line := range foot {
-			fmt.Fprintf(&b, "# %s\n", line)
-		}
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // WriteMarkdown writes the tables for a page, with the configurations.
@@ -345,7 +324,7 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 		}
 		fmt.Fprintf(&b, "\n| --- |%s\n", strings.Repeat(" ---: |", len(r.Columns)))
 		for _, row := range t.rows {
-			fmt.Fprintf(&b, "| %s | %s |\n", row.name, strings.Join(row.cells, " | "))
+			fmt.Fprintf(&b, "| %s | %s |\n", row.name, strings.ReplaceAll(strings.Join(row.cells, " | "), "\n", "<br>"))
 		}
 	}
 	if foot := r.foot(); len(foot) > 0 {

@@ -110,7 +110,7 @@ func peers(c *cli.Context) error {
 	if err := toFile(c, c.App.Writer, func(w io.Writer) error { return written(r, format, w) }); err != nil {
 		return err
 	}
-	if len(r.Unsteady()) > 0 {
+	if len(r.Unsteady())+len(r.Wrong()) > 0 {
 		return errFound
 	}
 	return nil
