@@ -52,7 +52,9 @@ func appendSystems(o *AppendOptions) (list []appendSystem) {
 type pipeBox struct{ Instance }
 
 func (b *pipeBox) Start(context.Context) (appendServer, error) {
-	return &pipeServer{command: b.Task(OpNoop).Command}, nil
+	command := b.Task(OpNoop).Command
+	command.Unsampled = true // there may be hundreds
+	return &pipeServer{command: command}, nil
 }
 
 type pipeServer struct {
@@ -136,7 +138,7 @@ func newListenBox(o *AppendOptions, run *Run, design, format, fsync string) (*li
 		Env:    append([]string{"HOME=" + run.Dir, "TMPDIR=" + run.Dir, "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8"}, o.Env...),
 		Dir:    run.Dir,
 		User:   run.User,
-		Stderr: b.log,
+		Stderr: b.log, Unsampled: true,
 	}
 	b.desc = Description{Config: fmt.Sprintf("mailbench session -design %s -store %s -write -fsync FSYNC -listen SOCKET", design, format)}
 	return b, nil

@@ -27,6 +27,9 @@ type Command struct {
 	Dir    string
 	User   *User  // nil: as this process
 	Stderr string // the file that gets it, appended to; "" = discarded
+	// Unsampled processes are not looked at every 2 ms for their memory: where many
+	// run at once and only time counts, that would take some of it.
+	Unsampled bool
 }
 
 // A Usage is what a process has cost. User, Sys and the four counts include

@@ -96,7 +96,7 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 		return nil, fmt.Errorf("proc: %w", err)
 	}
 	p.pid = p.child.Pid
-	p.watch = newSampler(p.pid, false)
+	p.watch = newSampler(p.pid, false, !c.Unsampled)
 	go p.reap()
 	if err := guard.tell("group", p.pid); err != nil {
 		p.Kill()
@@ -298,7 +298,7 @@ func Attach(conn io.ReadWriteCloser, pid int) (*Process, error) {
 		return nil, fmt.Errorf("proc: process %d: %w", pid, err)
 	}
 	p := &Process{pid: pid, pidfd: fd, in: conn, out: conn, begin: time.Now(), done: make(chan struct{})}
-	p.watch = newSampler(pid, true)
+	p.watch = newSampler(pid, true, true)
 	go p.attend()
 	return p, nil
 }

@@ -39,7 +39,8 @@ const (
 
 var pageSize = int64(os.Getpagesize())
 
-func newSampler(pid int, whole bool) *sampler {
+// newSampler looks at a process once, and then, if often, until stop.
+func newSampler(pid int, whole, often bool) *sampler {
 	s := &sampler{pid: pid, whole: whole, quit: make(chan struct{}), gone: make(chan struct{})}
 	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/statm", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -47,7 +48,11 @@ func newSampler(pid int, whole bool) *sampler {
 	}
 	s.statm = fd
 	s.look()
-	go s.run()
+	if often {
+		go s.run()
+	} else {
+		close(s.gone)
+	}
 	return s
 }
 
