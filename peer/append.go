@@ -25,8 +25,7 @@ type AppendOptions struct {
 	Seed     uint64   // of the messages
 
 	// Unselected clients do not have the mailbox selected, and so do not hear of
-	// the messages of the others: Dovecot then opens it for each message, and
-	// appends about half as fast.
+	// the messages of the others; Dovecot then opens it for each message.
 	Unselected bool
 
 	// Imaptest is that program; when it is there, its append and its mix appear as
