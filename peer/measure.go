@@ -106,6 +106,9 @@ func (c *column) prepare(ctx context.Context) {
 	dir, err := c.o.Dir.Mkdir(c.s.Name())
 	if err == nil {
 		c.run = &Run{Dir: dir, Corpus: c.o.Corpus, Clone: c.o.Clone, User: c.o.Dir.User, Timeout: c.o.Timeout, Log: c.o.Log}
+		if _, own := c.s.(*pipe); own {
+			c.run.User = nil // what is the user's own runs as he does
+		}
 		c.inst, err = c.s.Prepare(ctx, c.run)
 	}
 	if err != nil {

@@ -36,9 +36,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 		Writer:          stdout,
 		ErrWriter:       stderr,
 		HideHelpCommand: true,
-		ExitErrHandler:  func(*cli.Context, error) {},
-		OnUsageError:    func(_ *cli.Context, err error, _ bool) error { return err },
-		CommandNotFound: nil,
+		// A comma in -system is the shell's.
+		DisableSliceFlagSeparator: true,
+		ExitErrHandler:            func(*cli.Context, error) {},
+		OnUsageError:              func(_ *cli.Context, err error, _ bool) error { return err },
+		CommandNotFound:           nil,
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return fmt.Errorf("no command %q (mailbench --help lists them)", c.Args().First())

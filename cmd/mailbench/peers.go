@@ -33,11 +33,11 @@ func peersCommand() *cli.Command {
 		Description: "PATH is a maildir, an mbox, a message file or synthetic:N. Each system works on a clone of its own:\n" +
 			"the mail at PATH is never written to. Systems that are not installed are named, with how to get them.\n" +
 			"Ours run as mailbench session, through the same driver, and read mail as Dovecot does.\n" +
-			"Example: mailbench peers -count 3 ~/Mail/lkml",
+			"Example: mailbench peers -systems dovecot -count 1 ~/Mail/lkml",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "systems", Value: strings.Join(peerNames, ","), Usage: "which real `SYSTEMS`, \"\" for none"},
 			&cli.StringFlag{Name: "design", Value: "column,linked", Usage: "which of our `DESIGNS`: " + strings.Join(designs.Names(), ", ")},
-			&cli.StringSliceFlag{Name: "system", Usage: "another column: `NAME=COMMAND`, a shell's, which speaks IMAP on a pipe; {} in it is the maildir, its index files belong into $MAILBENCH_INDEX_DIR"},
+			&cli.StringSliceFlag{Name: "system", Usage: "another column: `NAME=COMMAND`, a shell's, which speaks IMAP on a pipe; {} in it is the maildir, its index files belong into $MAILBENCH_INDEX_DIR; runs as we do; may be repeated"},
 			&cli.StringFlag{Name: "ops", Usage: "only these `OPERATIONS` and what they need: " + opNames() + " (default: all)"},
 			&cli.IntFlag{Name: "count", Value: 3, Usage: "how many rounds, `N`"},
 			&cli.BoolFlag{Name: "cold", Usage: "evict mail and index files before each operation (default: all of them are in the page cache)"},
