@@ -133,7 +133,7 @@ func (c *column) round(ctx context.Context) {
 			continue
 		}
 		cell := c.r.cell(op)
-		cell.Note, cell.Asks = t.Note, t.Answer
+		cell.Note, cell.Asks, cell.Whole = t.Note, t.Answer, t.Connect == nil && len(t.Script) == 0
 		s, err := c.sample(ctx, t)
 		if err != nil {
 			// What follows builds on this one: without its temperature it is done,

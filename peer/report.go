@@ -46,6 +46,7 @@ type Cell struct {
 	Samples []Sample `json:"samples,omitempty"` // one a round, in order
 	Asks    string   `json:"asks,omitempty"`    // Task.Answer
 	Note    string   `json:"note,omitempty"`
+	Whole   bool     `json:"whole,omitempty"`   // of a process that is not spoken to: its start and end are in all figures
 	Skipped string   `json:"skipped,omitempty"` // why there are fewer samples than rounds
 	Missed  string   `json:"missed,omitempty"`  // the same in a word or two: failed, timed out, not warm
 }

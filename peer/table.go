@@ -109,7 +109,7 @@ func (r *Report) operations(title, note string, of func(*Cell) string, ratio fun
 				text, any = cell.Missed, true
 			default:
 				text, any = of(cell), true
-				if cell.Note != "" && ratio != nil {
+				if (cell.Note != "" || cell.Whole) && ratio != nil {
 					median, spread, two := strings.Cut(text, "\n")
 					text = median + "*"
 					if two {
@@ -118,7 +118,8 @@ func (r *Report) operations(title, note string, of func(*Cell) string, ratio fun
 				}
 				if ratio != nil && i > 0 {
 					mine, _, _, _ := cell.spread(ratio)
-					if theirs, _, _, ok := r.Columns[0].Cells[op].spread(ratio); ok && theirs > 0 {
+					// A command is not held against a process with its start and end.
+					if theirs, _, _, ok := r.Columns[0].Cells[op].spread(ratio); ok && theirs > 0 && r.Columns[0].Cells[op].Whole == cell.Whole {
 						median, spread, two := strings.Cut(text, "\n")
 						text = fmt.Sprintf("%s %sx", median, multiple(mine/theirs))
 						if two {

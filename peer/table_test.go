@@ -38,7 +38,7 @@ func fixedReport() *Report {
 	changing := cell(date, 8, 400, 500, 450)
 	changing.Samples[1].Digest = 9
 	index := cell("", 0, 700_000, 650_000, 900_000)
-	index.Note = "includes the full-text index"
+	index.Note, index.Whole = "includes the full-text index", true
 	cold := &Cell{Skipped: "3 of 9 pages are resident", Missed: "not nodata"}
 	doubtful := cell("", 0, 200, 200, 200)
 	doubtful.Samples[2].Doubt = "read 8192 bytes from the device"
