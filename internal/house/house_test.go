@@ -25,7 +25,7 @@ var floors = map[string]int{
 	"corpus/source": 6, "corpus/stat": 7, "internal/explain": 7, "index/indextest": 8,
 	"store": 6, "store/catalog": 7, "store/maildir": 8, "store/mbox": 8, "store/cydir": 8, "store/sdbox": 8, "store/mdbox": 8,
 	"store/sql": 8, "store/storetest": 8, "store/formats": 9, "store/box": 10, "internal/mime": 0,
-	"internal/imap": 1, "internal/session": 11,
+	"internal/session": 11,
 	"peer/proc": 8, "peer/clone": 9, "peer/imap": 8, "peer": 10, "suite": 11, "cmd": 12, "": 13,
 
 	// Apart: the corpus and what checks others know nothing of them.
