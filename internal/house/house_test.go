@@ -26,7 +26,7 @@ var floors = map[string]int{
 	"store": 6, "store/catalog": 7, "store/maildir": 8, "store/mbox": 8, "store/cydir": 8, "store/sdbox": 8, "store/mdbox": 8,
 	"store/sql": 8, "store/storetest": 8, "store/formats": 9, "store/box": 10, "internal/mime": 0,
 	"internal/session": 11,
-	"peer/proc": 8, "peer/clone": 9, "peer/imap": 8, "peer": 10, "suite": 11, "cmd": 12, "": 13,
+	"peer/proc":        8, "peer/clone": 9, "peer/imap": 8, "peer": 10, "suite": 11, "cmd": 12, "": 13,
 
 	// Apart: the corpus and what checks others know nothing of them.
 	"corpus": 0, "internal/oracle": 0,
