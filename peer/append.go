@@ -171,7 +171,7 @@ func MeasureAppend(ctx context.Context, o AppendOptions) (*AppendReport, error) 
 	if err := o.defaults(); err != nil {
 		return nil, err
 	}
-	report := &AppendReport{Messages: o.Messages, Bytes: appendedBytes, Rounds: o.Count, Selected: !o.Unselected}
+	report := &AppendReport{Schema: AppendSchema, Messages: o.Messages, Bytes: appendedBytes, Rounds: o.Count, Selected: !o.Unselected}
 	var systems []appendSystem
 	for _, s := range appendSystems(&o) {
 		if s.missing != nil {

@@ -10,8 +10,12 @@ import (
 	"time"
 )
 
+// AppendSchema is the version of an AppendReport's JSON.
+const AppendSchema = "mailbench-append/1"
+
 // AppendReport is what appending cost.
 type AppendReport struct {
+	Schema   string                 `json:"schema"`
 	Messages int                    `json:"messages_per_client"`
 	Bytes    int                    `json:"message_bytes"`
 	Rounds   int                    `json:"rounds"`

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"mailbench/internal/temp"
 )
 
 // A table is a part of the report: a row for each operation or class of file, a
@@ -72,6 +74,17 @@ func (r *Report) tables() []table {
 	}
 }
 
+// proven says when the temperature was.
+func (r *Report) proven() string {
+	switch r.Mails {
+	case temp.NoData.String():
+		return "before"
+	case temp.Cold.String():
+		return "after"
+	}
+	return "before and after"
+}
+
 // first is the name of the column that ratios are to.
 func (r *Report) first() string {
 	if len(r.Columns) == 0 {
@@ -80,7 +93,7 @@ func (r *Report) first() string {
 	return r.Columns[0].Name
 }
 
-// timed is a median with half of its spread: "1.25s ±3%".
+// timed is a median and, below it, the least and the most.
 func (r *Report) timed(c *Cell, f func(Sample) float64) string {
 	med, low, high, ok := c.spread(f)
 	if !ok {
@@ -256,7 +269,7 @@ func megabytes(n float64) string {
 // head says what was measured and where.
 func (r *Report) head() []string {
 	list := []string{
-		fmt.Sprintf("%s: %d messages; mails and indexes %s, proven before and after each operation; %d rounds, each from no index, systems in turn", r.Corpus, r.Messages, r.Mails, r.Rounds),
+		fmt.Sprintf("%s: %d messages; mails and indexes %s, proven %s each operation; %d rounds, each from no index, systems in turn", r.Corpus, r.Messages, r.Mails, r.proven(), r.Rounds),
 		fmt.Sprintf("%s; %s; %s", r.Machine, r.Place, r.Begun.Format(time.DateOnly)),
 		strings.Join(r.Command, " "),
 	}

@@ -25,7 +25,7 @@ import (
 func mailboxFlags(more ...cli.Flag) []cli.Flag {
 	return append(more,
 		&cli.StringFlag{Name: "design", Value: "column", Usage: "index design to use: " + strings.Join(designs.Names(), ", ")},
-		&cli.StringFlag{Name: "index-dir", Usage: "`DIR`ectory of the index files (default: a temporary one, removed afterwards; for index, one kept below the cache directory)"},
+		&cli.StringFlag{Name: "index-dir", Usage: "`DIR`ectory of the index files (default: a temporary one, removed afterwards; for index and session, one kept below the cache directory)"},
 		&cli.StringFlag{Name: "uidlist", Usage: "adopt the UIDs of this dovecot-uidlist `FILE` (default: the maildir's own; none: adopt nothing)"},
 		&cli.StringFlag{Name: "dialect", Value: "mboxrd", Usage: "of an mbox: mboxrd, mboxo, mboxcl, mboxcl2"},
 		&cli.StringFlag{Name: "compat", Value: "rfc", Usage: "whose reading to follow where they differ: rfc, dovecot"},
