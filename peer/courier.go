@@ -35,6 +35,9 @@ type courier struct{ o CourierOptions }
 
 func (c *courier) Name() string { return c.o.Name }
 
+// ordersNoTies: see tieless.
+func (c *courier) ordersNoTies() bool { return true }
+
 func (c *courier) Available() error {
 	_, err := c.find()
 	return err

@@ -43,7 +43,7 @@ func TestCourier(t *testing.T) {
 			sorts = map[Op]string{OpSortDateAgain: "date", OpSortSubjectAgain: "subject"}
 		}
 		for op, key := range sorts {
-			if err := sortedButTies(line(t, said(t, inst, op), "SORT "), truth, key); err != nil {
+			if err := tiesAside(line(t, said(t, inst, op), "SORT "), truth, key); err != nil {
 				t.Errorf("%s: %v", op, err)
 			}
 		}
@@ -76,10 +76,10 @@ func TestCourier(t *testing.T) {
 	}
 }
 
-// sortedButTies holds that an answer has all messages in the order of key, those
+// tiesAside holds that an answer has all messages in the order of key, those
 // with the same key in any order. Which these are shows in the order of the
 // reversed key, in which only they stand as in the other one.
-func sortedButTies(answer string, truth *corpus.Truth, key string) error {
+func tiesAside(answer string, truth *corpus.Truth, key string) error {
 	got, err := imap.ParseNumbers(nil, []byte(answer), "SORT")
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func sortedButTies(answer string, truth *corpus.Truth, key string) error {
 	return nil
 }
 
-func TestSortedButTies(t *testing.T) {
+func TestTiesAside(t *testing.T) {
 	truth, err := corpus.NewTruth(corpus.Spec{Messages: 40, Clean: true})
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +131,7 @@ func TestSortedButTies(t *testing.T) {
 		good  bool
 	}{{right, true}, {wrong, false}, {right[1:], false}, {append(slices.Clone(right[1:]), right[1]), false}} {
 		answer := "SORT " + strings.Trim(fmt.Sprint(c.order), "[]")
-		if err := sortedButTies(answer, truth, "date"); (err == nil) != c.good {
+		if err := tiesAside(answer, truth, "date"); (err == nil) != c.good {
 			t.Errorf("%s: %v", answer, err)
 		}
 	}

@@ -101,6 +101,23 @@ func (q question) check(s *asker, o VerifyOptions) (Checked, error) {
 		c.Result = Known
 		return c, c.known(q, rfc, compat, o)
 	}
+	if t, ok := o.System.(tieless); ok && t.ordersNoTies() && q.sort != "" {
+		rfc.uids, compat.uids = slices.Clone(rfc.uids), slices.Clone(compat.uids)
+		for _, side := range []struct {
+			by      Answers
+			forward answer
+		}{{o.RFC, rfc}, {o.Compat, compat}} {
+			only, err := q.butTies(side.by, theirs.uids, side.forward.uids)
+			if err != nil {
+				return c, err
+			}
+			if only {
+				c.Result, c.Moved = Known, side.forward.moved(theirs)
+				c.Why = "among messages with the same key, which this server leaves in no order (RFC 5256 section 3)"
+				return c, nil
+			}
+		}
+	}
 	c.Result = Differs
 	// Whose reading is the nearer one shows what is wrong besides what is known.
 	nearer, reading, by := rfc, "RFC", o.RFC
