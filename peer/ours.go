@@ -116,7 +116,8 @@ func (x *oursInstance) Task(op Op) *Task {
 func (x *oursInstance) Files() ([]File, error) {
 	files, err := x.pipeInstance.Files()
 	for i := range files {
-		if ext := filepath.Ext(files[i].Path); len(ext) > 1 {
+		name := strings.TrimRight(files[i].Path, ".0123456789") // mailbench.log.2
+		if ext := filepath.Ext(name); len(ext) > 1 {
 			files[i].Class = ext[1:]
 		}
 	}

@@ -35,7 +35,7 @@ var rowNames = map[Op]string{
 func (r *Report) tables() []table {
 	return []table{
 		r.operations("wall clock of the command, and its multiple of "+r.first()+"'s",
-			"median of the rounds, below it the least and the most; of a process that is not spoken to (*), all of it",
+			"median of the rounds, below it the least and the most; of a process that is not spoken to, all of it; *: see below",
 			func(c *Cell) string { return r.timed(c, func(s Sample) float64 { return s.Wall.Seconds() }) },
 			func(s Sample) float64 { return s.Wall.Seconds() }),
 		r.operations("CPU of the command, and its multiple of "+r.first()+"'s",
