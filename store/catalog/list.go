@@ -262,6 +262,10 @@ func (l *List) Close() error {
 		// Everything that is in the list lasts after a Close. Without the note the
 		// next opening looks at more: an error is told, but harmless.
 		if err = l.ready(); err == nil {
+			l.compactAtEnd()
+			err = l.named()
+		}
+		if err == nil {
 			err = l.mark(op)
 		}
 	}

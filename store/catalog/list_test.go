@@ -429,6 +429,56 @@ func TestList_compactsByItself(t *testing.T) {
 	}
 }
 
+// TestList_compactsAtEnd holds that a long log does not outlive Close, and that
+// one that Close cannot compact does.
+func TestList_compactsAtEnd(t *testing.T) {
+	for _, full := range []bool{false, true} {
+		name := filepath.Join(t.TempDir(), "list")
+		var closing bool
+		l := newList(t, fsys.Failing(quick, func(op fsys.Op, path string, _ int64, _ int) error {
+			if full && closing && op == fsys.OpOpen && path != name {
+				return errors.New("no space left on device")
+			}
+			return nil
+		}), name)
+		rows := make([]Row, 100_000) // with fewer the two limits are the same
+		first := l.Reserve(len(rows))
+		for i := range rows {
+			rows[i].Key = IDKey(first + uint64(i))
+		}
+		l.Add(rows, true)
+		if err := l.Compact(); err != nil {
+			t.Fatal(err)
+		}
+		snapshot := int64(l.h.snapshot)
+		if snapshot <= 512<<10 {
+			t.Fatalf("a snapshot of %d bytes", snapshot)
+		}
+		for i := range rows {
+			rows[i].Keywords = uint32(i) + 1
+		}
+		for at := 0; l.size-snapshot <= max(256<<10, snapshot/2); at = (at + 1000) % len(rows) {
+			if err := l.SetFlags(rows[at : at+1000]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := l.h.generation
+		closing = true
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		closing = false
+		r := openList(t, quick, name)
+		if (r.h.generation == before) != full {
+			t.Errorf("full %t: generation %d, was %d", full, r.h.generation, before)
+		}
+		if got, _ := r.cat.Get(rows[50].Key); r.cat.Len() != len(rows) || got.Keywords != 51 {
+			t.Errorf("full %t: %d rows, keywords %d", full, r.cat.Len(), got.Keywords)
+		}
+		r.Close()
+	}
+}
+
 func TestList_ofAnotherFormat(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "list")
 	newList(t, quick, name).Close()
