@@ -29,7 +29,7 @@ var (
 )
 
 // grownVersion is raised when the mailboxes on disk are made otherwise.
-const grownVersion = 2
+const grownVersion = 3
 
 // A grownBox is a mailbox that has grown by appends: its files, in mail and
 // index below dir, and what it holds.
