@@ -2,7 +2,6 @@ package session
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -199,8 +198,10 @@ func (p *parser) flag() string {
 	return p.atom()
 }
 
-// set reads a sequence set; * is math.MaxUint32, of which spans have one at most
-// at their end.
+// star is * in a span that starred has not seen: no number of a set is 0.
+const star = 0
+
+// set reads a sequence set.
 func (p *parser) set() []span {
 	var set []span
 	for p.err == nil {
@@ -219,7 +220,7 @@ func (p *parser) set() []span {
 
 func (p *parser) setNumber() uint32 {
 	if p.is('*') {
-		return math.MaxUint32
+		return star
 	}
 	start := p.at
 	n := p.number()
@@ -234,10 +235,10 @@ func (p *parser) setNumber() uint32 {
 func starred(set []span, greatest uint32) []span {
 	out := make([]span, 0, len(set))
 	for _, s := range set {
-		if s.lo == math.MaxUint32 {
+		if s.lo == star {
 			s.lo = greatest
 		}
-		if s.hi == math.MaxUint32 {
+		if s.hi == star {
 			s.hi = greatest
 		}
 		if greatest > 0 {

@@ -97,4 +97,39 @@ func TestReader(t *testing.T) {
 		t.Error(got)
 	}
 	k.want("NOOP", "OK NOOP completed")
+	// What is announced behind too long a line is no command.
+	if got := k.say("NOOP " + strings.Repeat("q", maxLine) + " {14+}\r\nx CAPABILITY\r\n"); !strings.HasPrefix(got, "NO ") {
+		t.Error(got)
+	}
+	k.want("NOOP", "OK NOOP completed")
+	// Nor does a command take more memory in many literals than in one.
+	many := strings.Repeat(" TEXT {65536+}\r\n"+strings.Repeat("y", 65536), maxSum/65536+1)
+	if got := k.say("SEARCH" + many); !strings.HasPrefix(got, "NO [TOOBIG]") {
+		t.Error(got)
+	}
+	big := "{70000+}\r\n" + strings.Repeat("z", 70000)
+	if got := k.say("APPEND INBOX " + big + " " + big); !strings.HasPrefix(got, "NO [TOOBIG]") {
+		t.Error(got)
+	}
+	k.want("NOOP", "OK NOOP completed")
+}
+
+// TestGreatestNumber holds that 4294967295 is a number like others, and * is none.
+func TestGreatestNumber(t *testing.T) {
+	k := dial(t, served(t, Config{Path: maildirOf(t, "S", "", "")}))
+	k.say("SELECT INBOX")
+	for command, want := range map[string]string{
+		"UID FETCH 4294967295 (UID)":       "OK ",
+		"UID FETCH 100:4294967295 (UID)":   "OK ",
+		"UID SEARCH UID 4294967295":        "* SEARCH\r\nOK ",
+		"SEARCH UID 3:4294967295":          "* SEARCH 3\r\nOK ",
+		"FETCH 4294967295 (UID)":           "BAD ",
+		"UID FETCH * (UID)":                "* 3 FETCH (UID 3)\r\nOK ",
+		"UID FETCH *:4294967295 (UID)":     "* 3 FETCH (UID 3)\r\nOK ",
+		"UID SEARCH UID 4294967295,1 SEEN": "* SEARCH 1\r\nOK ",
+	} {
+		if got := k.say(command); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %q, want %q", command, got, want)
+		}
+	}
 }

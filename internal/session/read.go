@@ -13,6 +13,7 @@ import (
 const (
 	maxLine    = 1 << 20   // of a command without its literals
 	maxLiteral = 64 << 10  // of a literal that is no message
+	maxSum     = 1 << 20   // of those of a command together
 	maxSkip    = 256 << 20 // of a literal that is refused and came nevertheless
 )
 
@@ -38,19 +39,23 @@ func (r *reader) command() ([]byte, error) {
 	if cap(r.buf) > 1<<20 {
 		r.buf = nil
 	}
-	lines := 0
+	lines, sum, message := 0, int64(0), false
 	var refused *tooLong
 	for {
 		start := len(r.buf)
-		n, err := r.line(maxLine - lines)
+		n, end, err := r.line(maxLine - lines)
 		lines += n
 		if err != nil {
 			return nil, err
 		}
 		if lines > maxLine {
-			return nil, &tooLong{tagOf(r.buf), "the command is too long"}
+			if refused == nil {
+				refused = &tooLong{tagOf(r.buf), "the command is too long"}
+			}
+			r.buf = r.buf[:start] // what goes on in literals is read past
+			lines = maxLine
 		}
-		size, sync, ok := literalAt(r.buf[start:])
+		size, sync, ok := literalAt(end)
 		if !ok {
 			if refused != nil {
 				return nil, refused
@@ -59,11 +64,18 @@ func (r *reader) command() ([]byte, error) {
 			return r.buf, nil
 		}
 		limit := int64(maxLiteral)
-		if isAppend(r.buf) {
+		if isAppend(r.buf) && !message {
 			limit = r.limit
 		}
-		if size > limit || refused != nil {
+		if size > maxLiteral {
+			message = true // it has one
+		} else {
+			sum += size
+		}
+		if refused == nil && (size > limit || sum > maxSum) {
 			refused = &tooLong{tagOf(r.buf), "[TOOBIG] a literal of " + strconv.FormatInt(size, 10) + " bytes is longer than is taken"}
+		}
+		if refused != nil {
 			if sync {
 				return nil, refused // the client does not send it
 			}
@@ -106,22 +118,27 @@ func (r *reader) literal(n int) error {
 	return nil
 }
 
-// line appends a line to r.buf and returns its length, up to which it is at most
-// most bytes long in memory.
-func (r *reader) line(most int) (n int, err error) {
+// line appends a line to r.buf and returns its length and its end, in which a
+// literal may be announced. Of a line longer than most there is the begin alone.
+func (r *reader) line(most int) (n int, end []byte, err error) {
 	for {
 		b, err := r.r.ReadSlice('\n')
 		n += len(b)
+		end = append(end, b[max(0, len(b)-announced):]...)
+		end = end[max(0, len(end)-announced):]
 		if n <= most+1 {
 			r.buf = append(r.buf, b...)
 		} else if n > maxSkip {
-			return n, errFlood
+			return n, end, errFlood
 		}
 		if err != bufio.ErrBufferFull {
-			return n, err
+			return n, end, err
 		}
 	}
 }
+
+// announced is how long "{n+}" and the line end behind it may be.
+const announced = 32
 
 // literalAt reports whether a line ends in the announcement of a literal.
 func literalAt(line []byte) (size int64, sync, ok bool) {
