@@ -53,7 +53,7 @@ func (c *conn) store(uids []uint32, how mode, names []string, silent, uid bool) 
 		return lacks(err)
 	}
 	c.hearWords()
-	return v.f.ask(lookNot, func(m index.Mailbox) error {
+	return c.ask(lookNot, func(m index.Mailbox) error {
 		if err := v.load(m); err != nil {
 			return err
 		}

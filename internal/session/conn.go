@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"io"
 	"strconv"
 
 	"mailbench/index"
@@ -19,6 +20,7 @@ type conn struct {
 	m     *Mailboxes
 	r     reader
 	w     *bufio.Writer
+	to    *outlet // what w writes to
 	view  *view    // of the selected mailbox; nil: none
 	words keywords // that the client has been told of
 	out   []byte
@@ -71,13 +73,50 @@ func (c *conn) tellChanged(seq, uid uint32, flags index.Flags, keywords uint32, 
 	c.print("FLAGS ", c.out, ")\r\n")
 }
 
+// ask is folder.ask of the selected mailbox, for an fn that tells the client
+// something: it waits until nothing is held.
+func (c *conn) ask(how look, fn func(m index.Mailbox) error) error {
+	c.to.held = true
+	err := c.view.f.ask(how, fn)
+	c.to.held = false
+	c.to.Write(nil)
+	return err
+}
+
+// An outlet is what a connection is written to. What is written while it is held
+// waits in memory: a client that does not read must not keep others from the
+// mailbox.
+type outlet struct {
+	w    io.Writer
+	held bool
+	wait []byte
+	err  error // stays
+}
+
+func (o *outlet) Write(b []byte) (int, error) {
+	if o.held {
+		o.wait = append(o.wait, b...)
+		return len(b), nil
+	}
+	if len(o.wait) > 0 && o.err == nil {
+		_, o.err = o.w.Write(o.wait)
+		o.wait = nil
+	}
+	if o.err != nil || len(b) == 0 {
+		return 0, o.err
+	}
+	n, err := o.w.Write(b)
+	o.err = err
+	return n, err
+}
+
 // hear tells what has happened to the selected mailbox.
 func (c *conn) hear(how look, expunges bool, known func(uid uint32) bool) error {
 	v := c.view
 	if v == nil {
 		return nil
 	}
-	err := v.f.ask(how, func(m index.Mailbox) error {
+	err := c.ask(how, func(m index.Mailbox) error {
 		return v.update(m, c, expunges, known)
 	})
 	if errors.Is(err, errNewMailbox) {

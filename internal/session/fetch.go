@@ -110,15 +110,10 @@ func (t *fetch) some(uids []uint32) (gone bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := v.f.ready(false); err != nil {
-		return false, err
-	}
-	defer v.f.life.RUnlock()
-	src := v.f.source()
 	learnt := map[uint32]int64{}
 	defer func() { v.f.learn(learnt) }()
 	for i := range mails {
-		c := candidate{mail: mails[i], src: src, s: &t.c.mail, size: mails[i].vsize}
+		c := candidate{mail: mails[i], s: &t.c.mail, size: mails[i].vsize}
 		env, cached := envelopes[c.uid]
 		err := t.one(&c, env, cached, told[c.uid])
 		if errors.Is(err, fs.ErrNotExist) {
@@ -130,6 +125,11 @@ func (t *fetch) some(uids []uint32) (gone bool, err error) {
 		}
 		if c.size >= 0 && c.vsize < 0 && c.entry.VSize < 0 {
 			learnt[c.uid] = c.size
+		}
+		// Nothing is held: this may take until the client reads.
+		t.c.w.Write(t.c.out)
+		if cap(t.c.out) > 8<<20 {
+			t.c.out = nil // not for the rest of the connection
 		}
 	}
 	return gone || len(mails) < len(uids), nil
@@ -167,7 +167,7 @@ func (t *fetch) setSeen(uids []uint32) (map[uint32]bool, error) {
 	for _, uid := range unseen {
 		told[uid] = true
 	}
-	return told, v.f.ask(lookNot, func(m index.Mailbox) error {
+	return told, t.c.ask(lookNot, func(m index.Mailbox) error {
 		return v.update(m, t.c, false, func(uid uint32) bool { return told[uid] })
 	})
 }
@@ -213,9 +213,15 @@ func envelopesOf(m index.Mailbox, uids []uint32) (map[uint32][]byte, error) {
 	return got, err
 }
 
-// one answers for a message. An error that wraps fs.ErrNotExist: it is gone, and
-// nothing has been written.
+// one makes the answer for a message, c.out. An error that wraps fs.ErrNotExist:
+// it is gone.
 func (t *fetch) one(m *candidate, envelope []byte, cached, flags bool) error {
+	f := t.c.view.f
+	if err := f.ready(false); err != nil {
+		return err
+	}
+	defer f.life.RUnlock()
+	m.src = f.source()
 	if t.body {
 		if err := m.readBody(); err != nil {
 			return err
@@ -279,11 +285,6 @@ func (t *fetch) one(m *candidate, envelope []byte, cached, flags bool) error {
 		out = append(out, " FLAGS "...)
 		out = c.words.appendFlags(out, m.flags, m.words)
 	}
-	out = append(out, ")\r\n"...)
-	c.out = out
-	c.w.Write(out)
-	if cap(c.out) > 8<<20 {
-		c.out = nil // not for the rest of the connection
-	}
+	c.out = append(out, ")\r\n"...)
 	return nil
 }

@@ -12,8 +12,9 @@ import (
 // what is sent, or the end of ctx, which closes client if it can be closed. One
 // that goes away is no error.
 func Serve(ctx context.Context, client io.ReadWriter, m *Mailboxes) error {
-	w := bufio.NewWriterSize(client, 64<<10)
-	c := &conn{ctx: ctx, m: m, w: w, r: reader{r: bufio.NewReaderSize(client, 16<<10), w: w, limit: m.cfg.Literal}}
+	to := &outlet{w: client}
+	w := bufio.NewWriterSize(to, 64<<10)
+	c := &conn{ctx: ctx, m: m, w: w, to: to, r: reader{r: bufio.NewReaderSize(client, 16<<10), w: w, limit: m.cfg.Literal}}
 	defer c.leave()
 	if closer, ok := client.(io.Closer); ok {
 		stop := context.AfterFunc(ctx, func() { closer.Close() })
