@@ -20,7 +20,7 @@ type conn struct {
 	m     *Mailboxes
 	r     reader
 	w     *bufio.Writer
-	to    *outlet // what w writes to
+	to    *outlet  // what w writes to
 	view  *view    // of the selected mailbox; nil: none
 	words keywords // that the client has been told of
 	out   []byte

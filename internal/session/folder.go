@@ -32,6 +32,7 @@ type folder struct {
 	wrote    atomic.Pointer[maildir.State] // what the maildir was after the last change of ours
 	selected atomic.Int32                  // views of it
 	writing  atomic.Int32                  // changes of ours on their way
+	strange  atomic.Bool                   // others had changed the maildir before a change of ours
 
 	mu     sync.Mutex // of all below, and of direct
 	status index.Status
@@ -99,6 +100,7 @@ func (f *folder) openBox() error {
 		return err
 	}
 	c := &f.m.cfg
+	f.strange.Store(false)
 	f.noted() // before it is listed
 	b, err := box.Open(box.Config{Store: c.Store, Design: c.Design, Dir: f.path, IndexDir: f.indexDir,
 		Fsync: c.Fsync, Cache: true, Options: c.Options})
@@ -192,6 +194,9 @@ func (f *folder) ask(how look, fn func(m index.Mailbox) error) error {
 // were after the last change of ours. What comes in the moment between such a
 // change and that look is seen with the next that comes. f.life is held.
 func (f *folder) strangers() bool {
+	if f.strange.Load() {
+		return true
+	}
 	wrote := f.wrote.Load()
 	if wrote == nil || f.writing.Load() > 0 {
 		return false
@@ -266,6 +271,9 @@ func (f *folder) write(fn func(b *box.Box) error) error {
 		return err
 	}
 	defer f.life.RUnlock()
+	if f.strangers() {
+		f.strange.Store(true) // noted would take it for ours
+	}
 	f.writing.Add(1)
 	defer func() {
 		f.noted()

@@ -58,3 +58,17 @@ func TestStuck(t *testing.T) {
 		}
 	}
 }
+
+// TestStrangeBeforeOurs: what others did before a change of ours is seen by the
+// next NOOP, too.
+func TestStrangeBeforeOurs(t *testing.T) {
+	dir := maildirOf(t)
+	k := dial(t, served(t, Config{Path: dir, Write: true, Fsync: box.Never}))
+	k.say("SELECT INBOX")
+	k.say(`STORE 1 +FLAGS (\Flagged)`)
+	deliver(t, dir, 3, "", letters()[0])
+	k.say(`STORE 2 +FLAGS (\Flagged)`)
+	k.want("NOOP", "* 4 EXISTS\nOK NOOP completed")
+	k.say(`STORE 1 +FLAGS (\Draft)`)
+	k.want("NOOP", "OK NOOP completed")
+}
