@@ -36,18 +36,16 @@ func (c *conn) store(uids []uint32, how mode, names []string, silent, uid bool) 
 		words uint32
 	}
 	made := make(map[uint32]state, len(uids))
-	err = v.f.write(func(b *box.Box) error {
-		return b.SetFlags(uids, func(u uint32, old index.Flags, had uint32) (index.Flags, uint32) {
-			s := state{flags, words}
-			switch how {
-			case addFlags:
-				s = state{old | flags, had | words}
-			case removeFlags:
-				s = state{old &^ flags, had &^ words}
-			}
-			made[u] = s
-			return s.flags, s.words
-		})
+	err = v.f.setFlags(uids, func(u uint32, old index.Flags, had uint32) (index.Flags, uint32) {
+		s := state{flags, words}
+		switch how {
+		case addFlags:
+			s = state{old | flags, had | words}
+		case removeFlags:
+			s = state{old &^ flags, had &^ words}
+		}
+		made[u] = s
+		return s.flags, s.words
 	})
 	if err != nil {
 		return lacks(err)

@@ -6,7 +6,6 @@ import (
 
 	"mailbench/index"
 	"mailbench/internal/mime"
-	"mailbench/store/box"
 )
 
 // A kind is what a fetch item asks for.
@@ -156,10 +155,8 @@ func (t *fetch) setSeen(uids []uint32) (map[uint32]bool, error) {
 	if err != nil || len(unseen) == 0 {
 		return nil, err
 	}
-	err = v.f.write(func(b *box.Box) error {
-		return b.SetFlags(unseen, func(_ uint32, old index.Flags, words uint32) (index.Flags, uint32) {
-			return old | index.FlagSeen, words
-		})
+	err = v.f.setFlags(unseen, func(_ uint32, old index.Flags, words uint32) (index.Flags, uint32) {
+		return old | index.FlagSeen, words
 	})
 	if err != nil {
 		return nil, err

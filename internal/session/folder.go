@@ -3,6 +3,10 @@ package session
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -45,6 +49,9 @@ type folder struct {
 
 // errReadOnly answers what would change mail that may not be changed.
 var errReadOnly = errors.New("the mailbox is read-only")
+
+// errGone reports a maildir that was removed while it was open.
+var errGone = fmt.Errorf("%w: it has been removed", errNoSuch)
 
 // ready opens the mailbox, unless it is open, and returns with f.life held for
 // reading: the caller gives it back. boxed: as a Box.
@@ -166,6 +173,12 @@ func (f *folder) ask(how look, fn func(m index.Mailbox) error) error {
 	if err := f.ready(false); err != nil {
 		return err
 	}
+	if how != lookNot && f.box != nil {
+		if err := f.there(); err != nil {
+			f.life.RUnlock()
+			return err
+		}
+	}
 	if how == lookFully && f.box != nil && f.strangers() {
 		f.life.RUnlock()
 		if err := f.reopen(); err != nil {
@@ -205,6 +218,17 @@ func (f *folder) strangers() bool {
 	return err == nil && st != *wrote && f.writing.Load() == 0 && f.wrote.Load() == wrote
 }
 
+// there is an error if a maildir that was opened as a Box is gone. f.life is held.
+func (f *folder) there() error {
+	if f.wrote.Load() == nil {
+		return nil
+	}
+	if _, err := maildir.Stat(f.path); errors.Is(err, fs.ErrNotExist) {
+		return errGone
+	}
+	return nil
+}
+
 // noted takes down what a maildir is now.
 func (f *folder) noted() {
 	if f.m.cfg.Store.Name() != maildirstore.Format.Name() {
@@ -221,6 +245,9 @@ func (f *folder) reopen() error {
 	defer f.life.Unlock()
 	if f.shut {
 		return errClosed
+	}
+	if err := f.there(); err != nil {
+		return err // opening it would make an empty one
 	}
 	if err := f.closeBox(); err != nil {
 		return err
@@ -282,6 +309,28 @@ func (f *folder) write(fn func(b *box.Box) error) error {
 	return fn(f.box)
 }
 
+// setFlags is SetFlags of the Box, and once more after another look at the mail
+// if somebody else has just renamed or removed a message.
+func (f *folder) setFlags(uids []uint32, fn func(uint32, index.Flags, uint32) (index.Flags, uint32)) error {
+	var validity uint32
+	set := func(b *box.Box) error {
+		v := b.Status().UIDValidity
+		if validity != 0 && v != validity {
+			return errNewMailbox // the UIDs mean other messages
+		}
+		validity = v
+		return b.SetFlags(uids, fn)
+	}
+	err := f.write(set)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := f.reopen(); err != nil {
+		return err
+	}
+	return f.write(set)
+}
+
 // append adds a message.
 func (f *folder) append(msg store.Message) (uid, validity uint32, err error) {
 	err = f.write(func(b *box.Box) error {
@@ -301,7 +350,17 @@ func why(err error) string {
 	case errors.Is(err, errNoSuch):
 		return "[NONEXISTENT] " + err.Error()
 	}
-	return line(err)
+	text := err.Error()
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		text = strings.ReplaceAll(text, p.Path, filepath.Base(p.Path))
+	}
+	var l *os.LinkError
+	if errors.As(err, &l) {
+		text = strings.ReplaceAll(text, l.Old, filepath.Base(l.Old))
+		text = strings.ReplaceAll(text, l.New, filepath.Base(l.New))
+	}
+	return line(errors.New(text))
 }
 
 func line(err error) string {
