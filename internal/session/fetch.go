@@ -125,9 +125,12 @@ func (t *fetch) some(uids []uint32) (gone bool, err error) {
 		if c.size >= 0 && c.vsize < 0 && c.entry.VSize < 0 {
 			learnt[c.uid] = c.size
 		}
+		if len(t.c.out) > 1<<20 {
+			t.c.mail, c = scratch{}, candidate{} // one copy is enough while it is written
+		}
 		// Nothing is held: this may take until the client reads.
 		t.c.w.Write(t.c.out)
-		if cap(t.c.out) > 8<<20 {
+		if cap(t.c.out) > 1<<20 {
 			t.c.out = nil // not for the rest of the connection
 		}
 	}
