@@ -238,30 +238,13 @@ func (x *courierInstance) command(args ...string) proc.Command {
 // Task says how Courier does op: an imapd of its own for each.
 func (x *courierInstance) Task(op Op) *Task {
 	t := &Task{Command: x.command("Maildir")}
-	ask := func(command, answer string) *Task {
-		t.Script = []Step{{Command: "SELECT INBOX"}, {Command: command, Timed: true}}
-		t.Answer = answer
-		return t
-	}
-	switch op {
-	case OpNoop:
-		t.Script = []Step{{Command: "NOOP", Timed: true}}
-		return t
-	case OpSelectFirst, OpSelectAgain:
-		t.Script = []Step{{Command: "SELECT INBOX", Timed: true}}
-		return t
-	case OpResync:
-		t.Script = []Step{{Command: "SELECT INBOX", Timed: true}}
+	if op == OpResync {
 		t.Before = x.touched
-		return t
-	case OpThreadFirst, OpThreadAgain:
-		return ask("UID THREAD REFERENCES UTF-8 ALL", "thread-references")
-	case OpSortDateFirst, OpSortDateAgain:
-		return ask("UID SORT (DATE) UTF-8 ALL", "sort-date")
-	case OpSortSubjectFirst, OpSortSubjectAgain:
-		return ask("UID SORT (SUBJECT) UTF-8 ALL", "sort-subject")
 	}
-	return nil
+	if t.Script, t.Answer = scriptOf(op); t.Script == nil {
+		return nil
+	}
+	return t
 }
 
 // touched changes the time of cur/ and nothing else.

@@ -265,32 +265,18 @@ func (x *cyrusInstance) reconstruct() proc.Command {
 // Task says how Cyrus does op: an imapd of its own for each, or reconstruct.
 func (x *cyrusInstance) Task(op Op) *Task {
 	t := &Task{Command: x.imapd(), Before: x.indexed}
-	login := Step{Command: "LOGIN " + cyrusUser + " x"}
-	ask := func(command, answer string) *Task {
-		t.Script = []Step{login, {Command: "SELECT INBOX"}, {Command: command, Timed: true}}
-		t.Answer = answer
-		return t
-	}
 	switch op {
 	case OpNoop:
-		t.Script, t.Before = []Step{login, {Command: "NOOP", Timed: true}}, nil // it wants no mailbox
-		return t
+		t.Before = nil // it wants no mailbox
 	case OpSelectFirst:
 		return &Task{Command: x.reconstruct(), Note: "reconstruct: it reads all mail and fills the cache too"}
-	case OpSelectAgain:
-		t.Script = []Step{login, {Command: "SELECT INBOX", Timed: true}}
-		return t
 	case OpThreadFirst:
 		t.Note = "the cache is reconstruct's"
-		return ask("UID THREAD REFERENCES UTF-8 ALL", "thread-references")
-	case OpThreadAgain:
-		return ask("UID THREAD REFERENCES UTF-8 ALL", "thread-references")
-	case OpSortDateFirst, OpSortDateAgain:
-		return ask("UID SORT (DATE) UTF-8 ALL", "sort-date")
-	case OpSortSubjectFirst, OpSortSubjectAgain:
-		return ask("UID SORT (SUBJECT) UTF-8 ALL", "sort-subject")
+	case OpResync, OpCompact:
+		return nil
 	}
-	return nil
+	t.Script, t.Answer = scriptOf(op, Step{Command: "LOGIN " + cyrusUser + " x"})
+	return t
 }
 
 // indexed makes the index, without which there is no mailbox to select, where

@@ -208,40 +208,25 @@ func (x *dovecotInstance) output(ctx context.Context, program string, args ...st
 // doveadm's.
 func (x *dovecotInstance) Task(op Op) *Task {
 	t := &Task{Command: x.command(x.bin.imap, "-c", x.conf), Before: x.settled}
-	ask := func(command, answer string) *Task {
-		t.Script = []Step{{Command: "SELECT INBOX"}, {Command: command, Timed: true}}
-		t.Answer = answer
-		return t
-	}
 	switch op {
 	case OpNoop:
-		t.Script, t.Before = []Step{{Command: "NOOP", Timed: true}}, nil
-		return t
+		t.Before = nil
 	case OpSelectFirst, OpResync:
 		// The indexes of a dbox say which mail there is, and another's are not ours
 		// to have for the first time.
 		if !x.maildir() || op == OpSelectFirst && x.o.WithIndex != "" {
 			return nil
 		}
-		fallthrough
-	case OpSelectAgain:
-		t.Script = []Step{{Command: "SELECT INBOX", Timed: true}}
 		if op == OpResync {
 			t.Before = x.touched
 		}
-		return t
-	case OpThreadFirst, OpThreadAgain:
-		return ask("UID THREAD REFERENCES UTF-8 ALL", "thread-references")
-	case OpSortDateFirst, OpSortDateAgain:
-		return ask("UID SORT (DATE) UTF-8 ALL", "sort-date")
-	case OpSortSubjectFirst, OpSortSubjectAgain:
-		return ask("UID SORT (SUBJECT) UTF-8 ALL", "sort-subject")
 	case OpCompact:
 		t.Command = x.command(x.bin.doveadm, "-c", x.conf, "mailbox", "cache", "purge", "INBOX")
 		t.Note = "doveadm mailbox cache purge, its start included; the cache as threading and sorting leave it"
 		return t
 	}
-	return nil
+	t.Script, t.Answer = scriptOf(op)
+	return t
 }
 
 // settled waits until cur/ is old enough not to be read again.

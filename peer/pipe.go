@@ -81,29 +81,16 @@ func (x *pipeInstance) Fresh(context.Context) error {
 
 func (x *pipeInstance) Task(op Op) *Task {
 	t := &Task{Command: x.command, Before: x.settled}
-	ask := func(command, answer string) *Task {
-		t.Script = []Step{{Command: "SELECT INBOX"}, {Command: command, Timed: true}}
-		t.Answer = answer
-		return t
-	}
 	switch op {
 	case OpNoop:
-		t.Script, t.Before = []Step{{Command: "NOOP", Timed: true}}, nil
-		return t
-	case OpSelectFirst, OpSelectAgain, OpResync:
-		t.Script = []Step{{Command: "SELECT INBOX", Timed: true}}
-		if op == OpResync {
-			t.Before = x.touched
-		}
-		return t
-	case OpThreadFirst, OpThreadAgain:
-		return ask("UID THREAD REFERENCES UTF-8 ALL", "thread-references")
-	case OpSortDateFirst, OpSortDateAgain:
-		return ask("UID SORT (DATE) UTF-8 ALL", "sort-date")
-	case OpSortSubjectFirst, OpSortSubjectAgain:
-		return ask("UID SORT (SUBJECT) UTF-8 ALL", "sort-subject")
+		t.Before = nil
+	case OpResync:
+		t.Before = x.touched
 	}
-	return nil // nobody knows how it compacts
+	if t.Script, t.Answer = scriptOf(op); t.Script == nil {
+		return nil // nobody knows how it compacts
+	}
+	return t
 }
 
 func (x *pipeInstance) settled(ctx context.Context) error { return settleMaildir(ctx, x.mail) }
