@@ -77,8 +77,11 @@ func (r *AppendReport) Ratio(row *AppendRow) float64 {
 	return 0
 }
 
-// middle is the median of an ascending list, the lower one of two.
-func middle(list []float64) float64 { return list[(len(list)-1)/2] }
+// middle is the median of an ascending list: of two in the middle their mean.
+func middle(list []float64) float64 {
+	n := len(list)
+	return (list[(n-1)/2] + list[n/2]) / 2
+}
 
 var appendHead = []string{"system", "fsync", "clients", "messages/s", "min..max", "ratio", "cpu-us/msg", "written-B/msg", "p50-ms", "p99-ms"}
 

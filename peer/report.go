@@ -143,7 +143,8 @@ func (r *Report) Against(c *Column, op Op) (other string, same, ok bool) {
 				continue
 			}
 			if theirs, ok := cell.answer(); ok {
-				return first.Name, theirs == mine, first != c
+				// Of no messages some say "THREAD", some "THREAD ".
+				return first.Name, theirs == mine || r.Messages == 0, first != c
 			}
 		}
 	}

@@ -25,7 +25,7 @@ type tableRow struct {
 
 // rowNames are the operations in the words of the 2003 post.
 var rowNames = map[Op]string{
-	OpNoop: "start, NOOP", OpSelectFirst: "first select", OpSelectAgain: "second select", OpResync: "resync of cur/",
+	OpNoop: "NOOP", OpSelectFirst: "first select", OpSelectAgain: "second select", OpResync: "resync of cur/",
 	OpThreadFirst: "THREAD REFERENCES, first", OpThreadAgain: "THREAD REFERENCES, again",
 	OpSortDateFirst: "SORT (DATE), first", OpSortDateAgain: "SORT (DATE), again",
 	OpSortSubjectFirst: "SORT (SUBJECT), first", OpSortSubjectAgain: "SORT (SUBJECT), again", OpCompact: "compaction",
@@ -112,6 +112,9 @@ func (r *Report) operations(title, note string, of func(*Cell) string, ratio fun
 	t := table{title: title, note: note}
 	for _, op := range Ops {
 		row := tableRow{name: rowNames[op]}
+		if op == OpNoop && ratio == nil {
+			row.name = "start, " + row.name // of a whole process
+		}
 		any := false
 		for i, c := range r.Columns {
 			cell := c.Cells[op]

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -71,6 +72,9 @@ func peers(c *cli.Context) error {
 	format, err := peersFormat(c)
 	if err != nil {
 		return err
+	}
+	if err := writable(c.String("o")); err != nil {
+		return fmt.Errorf("-o: %w", err)
 	}
 	if c.Bool("append") {
 		return peersAppend(c, func(r *peer.AppendReport, w io.Writer) error {
@@ -156,6 +160,11 @@ func peersOptions(c *cli.Context) (o peer.Options, err error) {
 			return o, fmt.Errorf("-ops: %w", err)
 		}
 	}
+	if dir := c.String("with-index"); dir != "" {
+		if found, err := filepath.Glob(filepath.Join(dir, "dovecot.index*")); err != nil || len(found) == 0 {
+			return o, fmt.Errorf("-with-index: no dovecot.index* in %s", dir)
+		}
+	}
 	for _, name := range words(c.String("systems")) {
 		s, err := realSystem(c, name)
 		if err != nil {
@@ -239,13 +248,32 @@ func written(r report, format string, w io.Writer) error {
 	return r.WriteText(w)
 }
 
+// writable is an error where -o cannot be written: that is told before hours of
+// measuring, not after them. What is in the file stays until there is something
+// to put in its place.
+func writable(name string) error {
+	if name == "" {
+		return nil
+	}
+	_, was := os.Stat(name)
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	err = f.Close()
+	if errors.Is(was, fs.ErrNotExist) {
+		err = errors.Join(err, os.Remove(name))
+	}
+	return err
+}
+
 // toFile writes to -o, or to w without it.
 func toFile(c *cli.Context, w io.Writer, write func(io.Writer) error) error {
 	name := c.String("o")
 	if name == "" {
 		return write(w)
 	}
-	f, err := os.Create(name)
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
 		return err
 	}

@@ -149,3 +149,29 @@ func TestPeers_refuses(t *testing.T) {
 		}
 	}
 }
+
+// TestPeers_output holds that a place that cannot be written to is refused
+// before anything is measured, and what is there stays until then.
+func TestPeers_output(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{filepath.Join(dir, "no", "x.json"), dir} {
+		if err := writable(name); err == nil {
+			t.Errorf("%s can be written", name)
+		}
+	}
+	there, fresh := filepath.Join(dir, "there"), filepath.Join(dir, "fresh")
+	if err := os.WriteFile(there, []byte("of before"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{there, fresh, ""} {
+		if err := writable(name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if b, err := os.ReadFile(there); string(b) != "of before" || err != nil {
+		t.Errorf("%q, %v", b, err)
+	}
+	if _, err := os.Stat(fresh); !os.IsNotExist(err) {
+		t.Error("an empty file is left")
+	}
+}
